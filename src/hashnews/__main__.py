@@ -1,0 +1,5 @@
+"""`python -m hashnews`."""
+
+from hashnews.cli import main
+
+main()

@@ -1,0 +1,160 @@
+"""The things HashNews speaks of, one class each, checked where they enter and trusted after.
+
+First invariant: nothing published at or after `post.created_at` reaches a context, a statistic
+or a candidate. It begins here, with times: every time carries its zone, and a bare day counts as
+its end for an article and as its start for a post, so that a day without an hour never leaks.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, model_validator
+
+RFC_3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
+BARE_DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+DAY_START, DAY_END = time(0, 0, 0, 0, UTC), time(23, 59, 59, 999_999, UTC)
+
+
+def parse_time(value: Any, bare_day: Literal["start", "end"]) -> datetime:
+    """A time with its zone from RFC 3339 text, a bare day (in UTC) or an aware datetime."""
+    if isinstance(value, str):
+        text = value.strip()
+        if BARE_DAY.fullmatch(text):
+            value = date.fromisoformat(text)
+        elif RFC_3339.fullmatch(text):
+            value = datetime.fromisoformat(text.upper())
+        else:
+            raise ValueError(f"{text[:40]!r} is not a time: write 2020-06-02T14:05:00Z or a day")
+    if isinstance(value, datetime):
+        if value.tzinfo is None:
+            raise ValueError(f"{value.isoformat()} has no time zone: add Z or an offset")
+        moment = value
+    elif isinstance(value, date):
+        moment = datetime.combine(value, DAY_START if bare_day == "start" else DAY_END)
+    else:
+        raise ValueError(f"a time must be text, not {type(value).__name__}")
+    if not 2 <= moment.year <= 9998:  # so that no zone arithmetic can overflow
+        raise ValueError(f"the year {moment.year} is out of range")
+    return moment
+
+
+def write_time(moment: datetime) -> str:
+    """RFC 3339, in the zone it came with, `Z` for UTC."""
+    return moment.isoformat().replace("+00:00", "Z")
+
+
+def _as_id(value: Any) -> Any:
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+Identifier = Annotated[str, BeforeValidator(_as_id)]
+# An empty name is no name: posts by nobody known must not look like one busy author.
+User = Annotated[str | None, BeforeValidator(lambda value: _as_id(value) or None)]
+PostTime = Annotated[
+    datetime,
+    BeforeValidator(lambda value: parse_time(value, bare_day="start")),
+    PlainSerializer(write_time, when_used="json"),
+]
+ArticleTime = Annotated[
+    datetime,
+    BeforeValidator(lambda value: parse_time(value, bare_day="end")),
+    PlainSerializer(write_time, when_used="json"),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """A named entity and where it stands: `source[start:end]` holds it (e in the paper)."""
+
+    text: str
+    start: int
+    end: int
+    kind: str = "name"
+
+
+@dataclass(frozen=True, slots=True)
+class Hashtag:
+    """A hashtag as its words and as somebody wrote it, `#` included (y in the paper)."""
+
+    words: tuple[str, ...]
+    written: str
+
+    @property
+    def key(self) -> str:
+        """What makes two hashtags the same: the letters, without case, spaces or underscores."""
+        return "".join(self.words)
+
+
+def identify(*parts: object) -> str:
+    """A stable id for a record that brought none."""
+    joined = "\x1f".join("" if part is None else str(part) for part in parts)
+    return hashlib.sha256(joined.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+class Record(BaseModel):
+    """Base of what is read from and written to files: immutable; columns it does not know pass."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    def to_json(self) -> str:
+        """One line of JSON, unknowns left out."""
+        return self.model_dump_json(exclude_none=True)
+
+
+class Post(Record):
+    """A microblog post as it comes in (p in the paper)."""
+
+    id: Identifier
+    text: str
+    created_at: PostTime | None = None
+    user: User = None
+    collection: str | None = None
+    entities: tuple[str, ...] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _name_it(cls, data: Any) -> Any:
+        if isinstance(data, dict) and data.get("id") in (None, ""):
+            parts = (data.get("user"), data.get("created_at"), data.get("text"))
+            return {**data, "id": identify(*parts)}
+        return data
+
+
+class Article(Record):
+    """A news article (d in the paper)."""
+
+    id: Identifier
+    title: str = ""
+    text: str
+    published_at: ArticleTime
+    url: str | None = None
+    source: str | None = None
+    entities: tuple[str, ...] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _name_it(cls, data: Any) -> Any:
+        if isinstance(data, dict) and data.get("id") in (None, ""):
+            parts = (data.get("source"), data.get("title"), data.get("published_at"))
+            return {**data, "id": identify(data["url"]) if data.get("url") else identify(*parts)}
+        return data
+
+
+class PreparedPost(Record):
+    """A post made ready: what was said, whom it names, and the hashtags to be suggested."""
+
+    id: str
+    created_at: PostTime | None = None
+    user: str | None = None
+    collection: str | None = None
+    split: Literal["train", "validation", "test"] | None = None
+    body: str
+    entities: tuple[str, ...]
+    hashtags: tuple[Hashtag, ...]
+    inline: tuple[Hashtag, ...] = ()
+    urls: tuple[str, ...] = ()
