@@ -1,0 +1,1 @@
+"""Reading posts and articles: pure functions over text."""

@@ -1,0 +1,178 @@
+"""No text makes any function here raise, lose a letter, or take more than linear time."""
+
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hashnews.prepare import Preparer
+from hashnews.records import Post
+from hashnews.text.entities import shipped_finder
+from hashnews.text.hashtags import find_hashtags, part_hashtags, shipped_forms
+from hashnews.text.match import align
+from hashnews.text.segment import fold, shipped_segmenter
+from hashnews.text.tokens import repair, tokenise, words
+
+SPICE = [
+    "#",
+    "＃",
+    "@",
+    "_",
+    "\n",
+    " ",
+    ".",
+    "…",
+    "http://",
+    "www.",
+    "&amp;",
+    "&#39;",
+    "'s",
+    "’s",
+    "-",
+]
+SPICE += [
+    "👍🏽",
+    "👨‍👩‍👧",
+    "🇺🇸",
+    "\u200d",
+    "\ufe0f",
+    "\u202e",
+    "\u0301",
+    "\ud83d",
+    "İ",
+    "ß",
+    "ー",
+    "·",
+    "1",
+    "A",
+    "b",
+]
+text = st.one_of(
+    st.text(st.characters(codec=None, exclude_categories=()), max_size=60),
+    st.lists(st.sampled_from(SPICE), max_size=40).map("".join),
+)
+
+
+def a_preparer():
+    return Preparer(shipped_segmenter(), shipped_finder())
+
+
+@settings(max_examples=400, deadline=None)
+@given(text)
+def test_tokens_join_back(source):
+    tokens, end = tokenise(source), 0
+    for token in tokens:
+        assert source[end : token.start].strip() == ""
+        assert source[token.start : token.end] == token.text != ""
+        end = token.end
+    assert source[end:].strip() == ""
+
+
+@settings(max_examples=400, deadline=None)
+@given(text)
+def test_segments_join_back(source):
+    segmenter = shipped_segmenter()
+    for token in find_hashtags(source):
+        cut = segmenter.segment(token.text)
+        letters = fold(token.text[1:]).replace("_", "")
+        assert "".join(cut).replace("ー", "") == letters.replace("ー", "")
+        assert all(cut)
+        assert fold(segmenter.spell(token.text)).replace(" ", "") == "".join(cut)
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.lists(st.text("abcdeéж0189", min_size=1, max_size=8), min_size=1, max_size=5))
+def test_words_written_as_a_hashtag_are_found_again(said):
+    written = shipped_forms().write(said)
+    assert fold(written[1:]).replace("_", "") == "".join(said)
+    if any(letter.isalpha() for letter in written):
+        assert [token.text for token in find_hashtags(f"so {written} it")] == [written]
+
+
+@settings(max_examples=300, deadline=None)
+@given(text)
+def test_nothing_raises(source):
+    whole = repair(source)
+    whole.encode()  # no half characters are left
+    for entity in shipped_finder().find(source):
+        assert source[entity.start : entity.end] == entity.text
+    part_hashtags(source)
+    words(source)
+    for ready in a_preparer().prepare([Post(id="1", text=source)]):
+        assert ready.hashtags
+        assert words(ready.body)
+        ready.to_json().encode()
+
+
+@settings(max_examples=200, deadline=None)
+@given(text)
+def test_repair_settles(source):
+    assert repair(repair(source)) == repair(source)
+
+
+HOSTILE = {
+    "hashes": "#",
+    "tags": "#a ",
+    "joined tags": "#a",
+    "dotted tag": "#a·",
+    "emoji": "👍🏽",
+    "joiners": "👨\u200d",
+    "flags": "🇺🇸",
+    "mentions": "@",
+    "initials": "a.",
+    "apostrophes": "a'",
+    "hyphens": "a-",
+    "numbers": "1,",
+    "urls": "http://",
+    "domains": "a-b.",
+    "entities": "&amp;",
+    "nested entities": "amp;",
+    "mojibake": "Ã©â€™",
+    "surrogates": "\ud83d",
+    "marks": "\u0301",
+    "right to left": "\u202e",
+    "capitals": "Aa ",
+    "links": "Of of ",
+    "one word": "a",
+    "shouting": "A",
+    "spaces": " ",
+    "lines": "\n",
+    "brackets": "(",
+    "underscores": "_",
+}
+FUNCTIONS = {
+    "repair": repair,
+    "tokenise": tokenise,
+    "words": words,
+    "hashtags": part_hashtags,
+    "segment": lambda source: shipped_segmenter().segment("#" + source),
+    "entities": lambda source: shipped_finder().find(source),
+    "align": lambda source: align(source, source[1:]),
+    "prepare": lambda source: list(a_preparer().prepare([Post(id="1", text=source)])),
+}
+
+
+def seconds(function, source):
+    start = time.process_time()
+    function(source)
+    return time.process_time() - start
+
+
+@pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
+def test_time_is_linear(function):
+    """100 kB of anything: eight times the text may take at most sixteen times the time."""
+    for name, piece in HOSTILE.items():
+        for prefix in ("", "&", "#", "http://"):
+            source = prefix + piece * (100_000 // len(piece.encode("utf-8", "surrogatepass")))
+            whole = seconds(function, source)
+            if whole > 0.25:  # shorter is beyond doubt, whatever the law
+                part = min(seconds(function, source[: len(source) // 8]) for _ in range(3))
+                assert whole < 16 * part, f"{name}: {part:.3f} s, then {whole:.3f} s"
+            assert whole < 5, name
+
+
+def test_the_data_of_the_text_layer_is_small():
+    folder = Path(__file__).parents[2] / "src" / "hashnews" / "text" / "data"
+    assert sum(path.stat().st_size for path in folder.iterdir()) < 6_000_000
