@@ -1,0 +1,159 @@
+"""Commands of the text layer: prepare, segment, entities."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hashnews.cli.console import json_option, on_error_option, track
+
+if TYPE_CHECKING:
+    from hashnews.files import OnError
+    from hashnews.prepare import Split
+    from hashnews.text.entities import EntityFinder
+
+finder_option = click.option(
+    "--finder",
+    type=click.Choice(["fast"]),
+    default="fast",
+    show_default=True,
+    help="What finds the named entities.",
+)
+
+
+def load_finder(name: str) -> EntityFinder:
+    """The entity finder of that name."""
+    from hashnews.text.entities import shipped_finder
+
+    return shipped_finder()
+
+
+@click.command()
+@click.argument("raw", nargs=-1, required=True)
+@click.option("-o", "--out", required=True, help="Prepared posts as JSON lines (`-`: stdout).")
+@click.option("--split", type=click.Choice(["chronological", "random"]), help="Name the parts.")
+@click.option("--seed", default=1, show_default=True, help="Of the random split.")
+@click.option("--collection", help="Only posts of this collection.")
+@click.option("--never", multiple=True, metavar="TAG", help="A hashtag that is never a target.")
+@click.option("--learn", multiple=True, metavar="NEWS", help="Learn words and names from news.")
+@click.option("--plot", type=click.Path(path_type=Path), help="Draw the hashtag frequencies.")
+@finder_option
+@on_error_option
+@json_option
+def prepare(
+    raw: tuple[str, ...],
+    out: str,
+    split: Split | None,
+    seed: int,
+    collection: str | None,
+    never: tuple[str, ...],
+    learn: tuple[str, ...],
+    plot: Path | None,
+    finder: str,
+    on_error: OnError,
+    as_json: bool,
+) -> None:
+    """Make raw posts (JSON lines, CSV, Parquet) ready: body, targets, entities.
+
+    Writes the prepared posts and, beside them, their statistics (.stats.json). What is dropped is
+    counted, with the reason. News to learn from is read only as far as it is older than every
+    post.
+    """
+    from hashnews.files import RecordFile, Skipped, new_file
+    from hashnews.prepare import Preparer, learn_from, write_prepared
+    from hashnews.records import Post
+    from hashnews.statistics import plot_frequencies
+    from hashnews.text.segment import shipped_segmenter
+
+    beside = None if out == "-" else _stem(Path(out))
+    skipped = Skipped(beside and beside.with_suffix(".skipped.jsonl"))
+    segmenter, entity_finder = shipped_segmenter(), load_finder(finder)
+    if learn:
+        segmenter, entity_finder = learn_from(learn, raw, segmenter, entity_finder)
+    preparer = Preparer(segmenter, entity_finder, never)
+
+    def posts() -> Iterator[Post]:
+        for path in raw:
+            file = RecordFile(path, Post, on_error, skipped)
+            for post in track(file, f"prepare {Path(path).name}"):
+                if collection in (None, post.collection):
+                    yield post
+
+    write_prepared(out, preparer.prepare(posts()), split, seed)
+    report = preparer.statistics.report(entity_finder, preparer.dropped)
+    if skipped.count:
+        report["lines_skipped"] = skipped.count
+        click.echo(f"{skipped.count} lines could not be read, see {skipped.path}", err=True)
+    if beside:
+        with new_file(beside.with_suffix(".stats.json")) as stream:
+            json.dump(report, stream, indent=2)
+            stream.write("\n")
+    if plot:
+        plot_frequencies(preparer.statistics.frequencies(), plot)
+    to_stderr = out == "-"
+    click.echo(json.dumps(report) if as_json else _table(report), err=to_stderr)
+
+
+def _stem(path: Path) -> Path:
+    name = path.name.removesuffix(".gz")
+    return path.with_name(name.removesuffix(".jsonl"))
+
+
+LABELS = {
+    "posts": "posts",
+    "distinct_hashtags": "distinct hashtags",
+    "hashtags_per_post": "hashtags per post",
+    "entities_per_post": "entities per post",
+    "percent_entity_hashtags": "% of hashtags with an entity",
+    "percent_all_entity_hashtags": "% of hashtags of entities only",
+    "percent_words_in_post": "% of hashtag words in the post",
+}
+
+
+def _table(report: dict[str, Any]) -> str:
+    lines = [f"{label:32}{report['table'][key]:>10,}" for key, label in LABELS.items()]
+    share = report["percent_hashtags_used_at_most_5_times"]
+    lines.append(f"{'% of hashtags used 5 times or less':34}{share:>8,}")
+    lines += [f"dropped: {n:,} × {reason}" for reason, n in report["dropped"].items()]
+    return "\n".join(lines)
+
+
+@click.command()
+@click.argument("tags", nargs=-1, required=True, metavar="TAG...")
+def segment(tags: tuple[str, ...]) -> None:
+    """Cut hashtags into words: one line a tag, the tag, a tab, its words.
+
+    `-` reads tags from standard input, one a line.
+    """
+    from hashnews.text.segment import shipped_segmenter
+
+    segmenter = shipped_segmenter()
+    for tag in _lines_of(sys.stdin) if tags == ("-",) else tags:
+        click.echo(f"{tag}\t{' '.join(segmenter.segment(tag))}")
+
+
+@click.command()
+@click.argument("text")
+@finder_option
+@json_option
+def entities(text: str, finder: str, as_json: bool) -> None:
+    """Show the named entities of a text; `-` reads one text a line from standard input."""
+    found_by = load_finder(finder)
+    for line in _lines_of(sys.stdin) if text == "-" else [text]:
+        found = found_by.find(line)
+        if as_json:
+            entity_list = [asdict(entity) for entity in found]
+            click.echo(json.dumps({"text": line, "entities": entity_list}, ensure_ascii=False))
+        else:
+            click.echo("\t".join(entity.text for entity in found))
+
+
+def _lines_of(stream: Any) -> Iterator[str]:
+    for line in stream:
+        yield line.rstrip("\r\n")
