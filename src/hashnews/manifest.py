@@ -11,15 +11,29 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from hashnews.errors import ModelError
 
 MANIFEST = "manifest.json"
 FORMAT = 1
+
+
+class FileSum(NamedTuple):
+    """What a file must be."""
+
+    bytes: int
+    sha256: str
+
+
+class Manifest(NamedTuple):
+    """What a directory is, what its maker says of it, and its files."""
+
+    about: dict[str, Any]
+    files: dict[str, FileSum]
 
 
 @contextmanager
@@ -30,34 +44,49 @@ def new_directory(target: Path, kind: str, about: dict[str, Any]) -> Iterator[Pa
     scratch.mkdir(parents=True)
     try:
         yield scratch
-        seal(scratch, kind, about)
+        files = sorted(path for path in scratch.iterdir() if path.name != MANIFEST)
+        write_manifest(scratch, kind, about, {path.name: file_sum(path) for path in files})
         _put_in_place(scratch, target)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def seal(directory: Path, kind: str, about: dict[str, Any]) -> None:
-    """Write the manifest of what stands in `directory`, last and durably."""
-    files = sorted(path for path in directory.iterdir() if path.name != MANIFEST)
-    listed = {path.name: {"bytes": path.stat().st_size, "sha256": _sha256(path)} for path in files}
+def check_directory(directory: Path, kind: str) -> dict[str, Any]:
+    """Refuse what is not a whole `kind` directory of ours; give what its manifest says of it."""
+    manifest = read_manifest(directory, kind)
+    for name, expected in manifest.files.items():
+        check_file(directory, name, expected)
+    return manifest.about
+
+
+def file_sum(path: Path) -> FileSum:
+    """Size and digest of a file that is now safely on the disk."""
+    with path.open("rb") as stream:
+        os.fsync(stream.fileno())
+        return FileSum(path.stat().st_size, hashlib.file_digest(stream, "sha256").hexdigest())
+
+
+def write_manifest(
+    directory: Path, kind: str, about: dict[str, Any], files: Mapping[str, FileSum]
+) -> None:
+    """Seal a directory whose files are in place, durably and in one step."""
+    listed = {name: expected._asdict() for name, expected in files.items()}
     text = json.dumps({"format": FORMAT, "kind": kind, "about": about, "files": listed}, indent=2)
-    for path in files:
-        with path.open("rb") as stream:
-            os.fsync(stream.fileno())
-    with (directory / MANIFEST).open("w", encoding="utf-8") as stream:
+    scratch = directory / f".{MANIFEST}.tmp-{os.getpid()}"
+    with scratch.open("w", encoding="utf-8") as stream:
         stream.write(text + "\n")
         stream.flush()
         os.fsync(stream.fileno())
+    os.replace(scratch, directory / MANIFEST)
     _sync_directory(directory)
 
 
-def check_directory(directory: Path, kind: str) -> dict[str, Any]:
-    """Refuse what is not a whole `kind` directory of ours; give what its manifest says of it."""
+def read_manifest(directory: Path, kind: str) -> Manifest:
+    """What the manifest of a directory says; refuses what is not a `kind` of ours."""
     try:
-        manifest = json.loads((directory / MANIFEST).read_text("utf-8"))
-        found, listed = manifest["kind"], manifest["files"]
-        version, about = manifest["format"], manifest["about"]
-        sums = {name: (entry["bytes"], entry["sha256"]) for name, entry in listed.items()}
+        read = json.loads((directory / MANIFEST).read_text("utf-8"))
+        found, version, about = read["kind"], read["format"], dict(read["about"])
+        files = {name: FileSum(**entry) for name, entry in read["files"].items()}
     except FileNotFoundError:
         why = "it has no manifest.json" if directory.is_dir() else "there is no such directory"
         raise ModelError(f"{directory} is not a {kind} directory: {why}") from None
@@ -67,13 +96,16 @@ def check_directory(directory: Path, kind: str) -> dict[str, Any]:
         raise ModelError(f"{directory} holds a {found!r}, not a {kind!r}")
     if version != FORMAT:
         raise ModelError(f"{directory} has format {version}, this version reads {FORMAT}")
-    for name, (size, digest) in sums.items():
-        path = directory / name
-        if Path(name).name != name or not path.is_file():
-            raise ModelError(f"{directory}: {name} is missing; copy or save the directory again")
-        if path.stat().st_size != size or _sha256(path) != digest:
-            raise ModelError(f"{directory}: {name} is damaged; copy or save the directory again")
-    return dict(about)
+    return Manifest(about, files)
+
+
+def check_file(directory: Path, name: str, expected: FileSum) -> None:
+    """Refuse a file that is not what the manifest says."""
+    path = directory / name
+    if Path(name).name != name or not path.is_file():
+        raise ModelError(f"{directory}: {name} is missing; copy or save the directory again")
+    if path.stat().st_size != expected.bytes or file_sum(path) != expected:
+        raise ModelError(f"{directory}: {name} is damaged; copy or save the directory again")
 
 
 def _put_in_place(scratch: Path, target: Path) -> None:
@@ -87,11 +119,6 @@ def _put_in_place(scratch: Path, target: Path) -> None:
     else:
         os.replace(scratch, target)
     _sync_directory(target.parent)
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _sync_directory(directory: Path) -> None:

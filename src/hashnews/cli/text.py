@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 finder_option = click.option(
     "--finder",
-    type=click.Choice(["fast"]),
+    type=click.Choice(["fast", "tagger"]),
     default="fast",
     show_default=True,
     help="What finds the named entities.",
@@ -29,9 +29,9 @@ finder_option = click.option(
 
 def load_finder(name: str) -> EntityFinder:
     """The entity finder of that name."""
-    from hashnews.text.entities import shipped_finder
+    from hashnews.text import entities
 
-    return shipped_finder()
+    return entities.load_finder(name)
 
 
 @click.command()

@@ -17,6 +17,7 @@ from typing import NamedTuple, Protocol, Self
 
 import numpy as np
 
+from hashnews.errors import ConfigError
 from hashnews.records import Entity
 from hashnews.text.segment import packed, unpacked
 from hashnews.text.tokens import Token, tokenise
@@ -231,3 +232,14 @@ def shipped_finder() -> FastFinder:
     """The fast finder with the counts that come with the package."""
     with resources.as_file(resources.files("hashnews.text") / "data" / "truecase.npz") as path:
         return FastFinder(Truecase.load(path))
+
+
+def load_finder(name: str) -> EntityFinder:
+    """The entity finder of that name, as it ships."""
+    if name == "fast":
+        return shipped_finder()
+    if name == "tagger":
+        from hashnews.text.tagger import shipped_tagger  # onnxruntime takes a while to import
+
+        return shipped_tagger()
+    raise ConfigError(f"there is no entity finder {name!r}: take fast or tagger")
