@@ -1,0 +1,1 @@
+"""The news store, and the ways news gets into it."""

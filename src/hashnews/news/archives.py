@@ -1,0 +1,93 @@
+"""WARC archives, such as those of CC-NEWS: the pages of a crawl into articles.
+
+Extracting a page costs a hundred times more than reading it, so what the store knows already is
+passed over by its address. A page was seen when it was crawled: that bounds its time.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from hashnews.config import explain
+from hashnews.errors import DataError, FetchError
+from hashnews.files import OnError
+from hashnews.news.pages import LARGEST, page_article
+from hashnews.news.summary import Refusals
+from hashnews.news.unpack import unpacked
+from hashnews.news.worker import Worker
+from hashnews.records import Article
+
+HTML_TYPES = ("text/html", "application/xhtml+xml")
+NO_ARTICLE = "no article on the page"
+
+
+class WarcFile:
+    """The articles of one archive, gzipped or not; `done` is the share of it read so far."""
+
+    def __init__(
+        self,
+        path: str | Path,
+        on_error: OnError,
+        refusals: Refusals,
+        worker: Worker,
+        is_known: Callable[[str], bool],
+    ):
+        self.path = path
+        self.done = 0.0
+        self._on_error = on_error
+        self._refusals = refusals
+        self._worker = worker
+        self._is_known = is_known
+
+    def __iter__(self) -> Iterator[Article]:
+        try:
+            with Path(self.path).open("rb") as stream:
+                size = max(1, Path(self.path).stat().st_size)
+                for number, record in enumerate(_responses(stream), 1):
+                    self.done = stream.tell() / size
+                    yield from self._articles(number, record)
+        except (OSError, ValueError, EOFError) as error:
+            problem = DataError(f"cannot be read on as WARC: {error}", self.path)
+            if self._on_error == "stop":
+                raise problem from None
+            self._refusals.add(problem, "")
+
+    def _articles(self, number: int, record: Any) -> Iterator[Article]:
+        """The article of one record; what is not a page is passed over in silence."""
+        url = record.headers.get("WARC-Target-URI", "").strip("<> ")
+        content_type = (record.http_content_type or "").lower()
+        if not content_type.startswith(HTML_TYPES) or record.http_headers.status_code != 200:
+            return
+        if self._is_known(url):
+            self._refusals.summary.known["url"] += 1
+            return
+        try:
+            yield self._article(url, record)
+        except (DataError, FetchError, ValidationError) as error:
+            reason = explain(error) if isinstance(error, ValidationError) else error.reason
+            self._refusals.add(DataError(reason, self.path, number), url)
+
+    def _article(self, url: str, record: Any) -> Article:
+        packed = record.http_headers.get("Content-Encoding", "")
+        body = unpacked(iter(lambda: record.reader.read(1 << 16), b""), packed, LARGEST)
+        found = self._worker.read("page", body, url=url)
+        if found is None:
+            raise DataError(NO_ARTICLE)
+        return page_article(found, record.record_date)
+
+
+def _responses(stream: Any) -> Iterator[Any]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # FastWARC warns of its own old names
+        from fastwarc.stream_io import FastWARCError
+        from fastwarc.warc import ArchiveIterator, WarcRecordType
+
+    try:
+        yield from ArchiveIterator(stream, record_types=WarcRecordType.response)
+    except FastWARCError as error:
+        raise ValueError(str(error)) from None

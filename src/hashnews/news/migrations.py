@@ -1,0 +1,83 @@
+"""The schema of a news store, as the numbered steps that lead to it.
+
+A step, once released, never changes: stores out there have taken it. A new need is a new step.
+The number of steps taken is the schema's number and stands in the file (`PRAGMA user_version`).
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+
+MIGRATIONS: list[Callable[[sqlite3.Connection], None]] = []
+
+
+def migration(step: Callable[[sqlite3.Connection], None]) -> Callable[[sqlite3.Connection], None]:
+    """Register a step; its name carries its number."""
+    number = len(MIGRATIONS) + 1
+    if not step.__name__.startswith(f"m{number:03d}_"):
+        raise RuntimeError(f"{step.__name__} should begin with m{number:03d}_")
+    MIGRATIONS.append(step)
+    return step
+
+
+@migration
+def m001_articles(db: sqlite3.Connection) -> None:
+    """Articles, the keys they are known by, and facts about the store."""
+    db.execute("CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID")
+    # Small columns first: counting per day and source then never touches the long texts.
+    db.execute(
+        """
+        CREATE TABLE articles (
+            row INTEGER PRIMARY KEY,   -- grows with each article added
+            published INTEGER NOT NULL, -- microseconds since 1970, UTC
+            zone INTEGER NOT NULL,      -- minutes east of UTC in which the time was given
+            day INTEGER NOT NULL,       -- days since 1970, UTC
+            given INTEGER NOT NULL,     -- 1: the entities came with the article
+            id TEXT NOT NULL,
+            source TEXT,
+            url TEXT,
+            title TEXT NOT NULL,
+            entities TEXT NOT NULL,     -- a JSON list, one string per mention
+            text TEXT NOT NULL
+        )
+        """
+    )
+    db.execute("CREATE INDEX articles_by_time ON articles (published)")
+    db.execute("CREATE TABLE keys (key BLOB PRIMARY KEY, row INTEGER NOT NULL) WITHOUT ROWID")
+
+
+@migration
+def m002_search(db: sqlite3.Connection) -> None:
+    """Full-text search; the texts themselves stay in `articles`."""
+    db.execute(
+        """
+        CREATE VIRTUAL TABLE search USING fts5(
+            title, text, content='articles', content_rowid='row',
+            tokenize='unicode61 remove_diacritics 2'
+        )
+        """
+    )
+    db.execute("INSERT INTO search (search) VALUES ('rebuild')")
+
+
+@migration
+def m003_feeds(db: sqlite3.Connection) -> None:
+    """What the last visit to each feed left behind."""
+    db.execute(
+        """
+        CREATE TABLE feeds (
+            url TEXT PRIMARY KEY,
+            etag TEXT,
+            last_modified TEXT,
+            failures INTEGER NOT NULL,
+            not_before INTEGER NOT NULL -- microseconds since 1970: leave it alone until then
+        ) WITHOUT ROWID
+        """
+    )
+
+
+@migration
+def m004_reindexed(db: sqlite3.Connection) -> None:
+    """Where a new finder's entities wait until they are complete."""
+    db.execute("CREATE TABLE reindexed (row INTEGER PRIMARY KEY, entities TEXT NOT NULL)")

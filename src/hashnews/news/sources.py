@@ -1,0 +1,116 @@
+"""Every kind of news file as a stream of articles, chosen by the file's name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, Protocol
+
+from pydantic import ValidationError
+
+from hashnews.config import explain
+from hashnews.errors import DataError, FetchError
+from hashnews.files import FORMATS, OnError, RecordFile, open_bytes
+from hashnews.news import feeds, pages
+from hashnews.news.archives import NO_ARTICLE, WarcFile
+from hashnews.news.summary import Refusals
+from hashnews.news.unpack import joined
+from hashnews.news.worker import Worker
+from hashnews.records import Article
+
+FEEDS, PAGES, ARCHIVES = (".xml", ".rss", ".atom"), (".html", ".htm"), (".warc",)
+
+
+class Source(Protocol):
+    """Articles of one file; `done` is the share of it read so far."""
+
+    done: float
+
+    def __iter__(self) -> Iterator[Article]:
+        """The articles, in the file's order."""
+
+
+def open_news(
+    path: str,
+    on_error: OnError,
+    refusals: Refusals,
+    worker: Worker,
+    is_known: Callable[[str], bool],
+) -> Source:
+    """The articles of a file; `is_known` says of an address whether its article is stored."""
+    name = Path(path).name.lower()
+    suffix = Path(name.removesuffix(".gz")).suffix
+    if path == "-" or suffix in FORMATS:
+        return RecordFile(path, Article, on_error, refusals)
+    if suffix in ARCHIVES:
+        return WarcFile(path, on_error, refusals, worker, is_known)
+    if suffix in FEEDS:
+        return WholeFile(path, on_error, refusals, lambda body: _of_feed(body, path, worker))
+    if suffix in PAGES:
+        return WholeFile(path, on_error, refusals, lambda body: _of_page(body, worker))
+    known = " ".join((*FORMATS, *FEEDS, *PAGES, *ARCHIVES))
+    raise DataError(f"its name should end in one of {known}, also .gz", path)
+
+
+class WholeFile:
+    """A small file that is read at once: a feed or a page."""
+
+    def __init__(
+        self,
+        path: str,
+        on_error: OnError,
+        refusals: Refusals,
+        items: Callable[[bytes], Iterable[Callable[[], Article]]],
+    ):
+        self.path = path
+        self.done = 0.0
+        self._on_error = on_error
+        self._refusals = refusals
+        self._items = items
+
+    def __iter__(self) -> Iterator[Article]:
+        try:
+            items = list(self._items(self._body()))
+        except (OSError, EOFError, FetchError) as error:
+            problem = DataError(_reason(error), self.path)
+            if self._on_error == "stop":
+                raise problem from None
+            self._refusals.add(problem, "")
+            return
+        for number, item in enumerate(items, 1):
+            self.done = number / len(items)
+            # One bad item says nothing about the next.
+            try:
+                yield item()
+            except (DataError, ValidationError) as error:
+                self._refusals.add(DataError(_reason(error), self.path, number), "")
+
+    def _body(self) -> bytes:
+        with open_bytes(self.path) as (stream, _, _):
+            return joined(iter(lambda: stream.read(1 << 16), b""), feeds.LARGEST)
+
+
+def _of_feed(body: bytes, path: str, worker: Worker) -> Iterator[Callable[[], Article]]:
+    for entry in worker.read("feed", body):
+        yield _later(feeds.article_of, entry, Path(path).name, None)
+
+
+def _of_page(body: bytes, worker: Worker) -> Iterator[Callable[[], Article]]:
+    if len(body) > pages.LARGEST:
+        body = body[: pages.LARGEST]
+    found = worker.read("page", body)
+    if found is None:
+        raise FetchError(NO_ARTICLE)
+    yield _later(pages.page_article, found, None)
+
+
+def _later(function: Callable[..., Article], *values: Any) -> Callable[[], Article]:
+    return lambda: function(*values)
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, ValidationError):
+        return explain(error)
+    if isinstance(error, DataError | FetchError):
+        return error.reason
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)

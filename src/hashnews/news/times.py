@@ -1,0 +1,67 @@
+"""Times as the store keeps them, and which of them can be believed.
+
+A moment is a whole number of microseconds since 1970 in UTC, beside the zone it was given in.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta, timezone
+
+from hashnews.errors import DataError
+from hashnews.records import DAY_END, parse_time
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND, MINUTE, DAY = timedelta(microseconds=1), timedelta(minutes=1), timedelta(days=1)
+A_DAY = DAY // MICROSECOND
+UNDATED, FUTURE = "no time of publication", "published in the future"
+SLACK = timedelta(minutes=10)  # between the clocks of two honest machines
+
+
+def microseconds(moment: datetime) -> int:
+    """A time as the store keeps it."""
+    return (moment - EPOCH) // MICROSECOND
+
+
+def moment_of(microseconds: int, zone: int = 0) -> datetime:
+    """The time again, in the zone it was given in (minutes east of UTC)."""
+    moment = EPOCH + timedelta(microseconds=microseconds)
+    return moment.astimezone(timezone(timedelta(minutes=zone))) if zone else moment
+
+
+def day_of(moment: datetime) -> int:
+    """The day of a time in UTC, counted from 1970."""
+    return microseconds(moment) // A_DAY
+
+
+def date_of(day: int) -> date:
+    """The date of a day counted from 1970."""
+    return EPOCH.date() + timedelta(days=day)
+
+
+def is_bare_day(moment: datetime) -> bool:
+    """Whether a time stands for "some time that day"."""
+    return moment.timetz() == DAY_END
+
+
+def is_future(moment: datetime, now: datetime) -> bool:
+    """Whether a date cannot be true yet; today without an hour can, though it counts as its end."""
+    begins = moment - DAY if is_bare_day(moment) else moment
+    return begins > now + SLACK
+
+
+def settle(claim: str | None, seen: datetime | None) -> datetime:
+    """When something was published, from what it claims and when it was seen.
+
+    Without a claim it counts from the moment it was seen: then it cannot reach an earlier post.
+    A bare day ends when it was seen. A claim later than that is refused.
+    """
+    if claim is None:
+        if seen is None:
+            raise DataError(UNDATED)
+        return seen
+    moment = parse_time(claim, bare_day="end")
+    if seen is None:
+        return moment
+    if is_future(moment, seen):
+        raise DataError(FUTURE)
+    return min(moment, seen) if is_bare_day(moment) else moment
