@@ -11,7 +11,7 @@ import hashlib
 import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, model_validator
 
@@ -88,6 +88,28 @@ class Hashtag:
     def key(self) -> str:
         """What makes two hashtags the same: the letters, without case, spaces or underscores."""
         return "".join(self.words)
+
+
+class ContextWord(NamedTuple):
+    """A word of the news and its weight: what the generator reads (c^p and w_t in the paper)."""
+
+    word: str
+    weight: float
+
+
+class Retrieved(NamedTuple):
+    """An article retrieved for a post: h_i with its score s(p, h_i | D_i), by the window i."""
+
+    id: str
+    score: float
+    window: int
+
+
+class PostContext(NamedTuple):
+    """What the news says about a post: the articles and the words drawn from them."""
+
+    articles: list[Retrieved]
+    words: list[ContextWord]
 
 
 def identify(*parts: object) -> str:

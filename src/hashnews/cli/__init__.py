@@ -20,6 +20,10 @@ COMMANDS = {
     "prepare": "text",
     "segment": "text",
     "entities": "text",
+    "news": "news",
+    "retrieve": "retrieve",
+    "trends": "retrieve",
+    "train": "train",
 }
 
 

@@ -1,0 +1,132 @@
+"""Commands of the retriever: retrieve, trends."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from hashnews.cli.console import json_option, track
+from hashnews.cli.news import as_moment, news_option
+
+if TYPE_CHECKING:
+    from hashnews.retrieve.explain import Explanation
+    from hashnews.retrieve.opening import Source
+
+
+@click.command()
+@click.argument("posts", type=click.Path(path_type=Path))
+@news_option
+@click.option("-o", "--out", type=click.Path(path_type=Path), help="Contexts as JSON lines.")
+@click.option("--reference", type=click.Path(path_type=Path), help="Articles of other times (R).")
+@click.option("--preset", type=click.Choice(["paper", "best"]), default="best", show_default=True)
+@click.option(
+    "--ranking", type=click.Choice(["tp", "bm25", "words"]), help="Instead of the preset's."
+)
+@click.option("--align", "t", type=click.FloatRange(0.3, 1), default=1.0, show_default=True,
+              help="How well two tokens must align to match.")  # fmt: skip
+@click.option("--clip", type=click.Choice(["time", "day"]), default="time", show_default=True,
+              help="Look at news before the post, or at its whole day (leaks).")  # fmt: skip
+@click.option("--workers", type=click.IntRange(1), default=1, show_default=True)
+@click.option("--explain", "explained", metavar="ID", help="Show why, for one post.")
+@json_option
+def retrieve(
+    posts: Path,
+    path: str,
+    out: Path | None,
+    reference: Path | None,
+    preset: str,
+    ranking: str | None,
+    t: float,
+    clip: str,
+    workers: int,
+    explained: str | None,
+    as_json: bool,
+) -> None:
+    """Find the news before each prepared post, and the context words drawn from it.
+
+    Broken off, the same command goes on where it stopped.
+    """
+    from hashnews.errors import DataError
+    from hashnews.news.store import NewsStore
+    from hashnews.retrieve.batch import write_contexts
+    from hashnews.retrieve.day import Settings
+    from hashnews.retrieve.opening import Source
+    from hashnews.retrieve.retriever import PRESETS
+
+    changes = {"clip": clip} | ({"ranking": ranking} if ranking else {})
+    config = PRESETS[preset].model_copy(update=changes)
+    if config.ranking == "tp" and reference is None:
+        raise DataError("temporal popularity needs --reference; draw one: hashnews news reference")
+    source = Source(Path(path), reference, Settings(t=t), config)
+    if explained is not None:
+        _explain(source, posts, explained, as_json)
+        return
+    if out is None:
+        raise click.UsageError("say where the contexts go: -o FILE")
+    with NewsStore(path) as store:
+        same = f"{source} {store.state()} {posts.stat() if posts.exists() else None}"
+    count = write_contexts(
+        posts, out, source.open, same, workers, lambda lines: track(lines, "retrieve")
+    )
+    click.echo(json.dumps({"posts": count}) if as_json else f"{count:,} posts, see {out}")
+
+
+def _explain(source: Source, posts: Path, wanted: str, as_json: bool) -> None:
+    from hashnews.errors import DataError
+    from hashnews.files import RecordFile
+    from hashnews.records import PreparedPost
+    from hashnews.retrieve.explain import as_json as nested
+    from hashnews.retrieve.explain import explain
+
+    post = next((post for post in RecordFile(posts, PreparedPost) if post.id == wanted), None)
+    if post is None:
+        raise DataError(f"there is no post {wanted}", posts)
+    told = explain(source.open(), post)
+    click.echo(json.dumps(nested(told)) if as_json else _told(told))
+
+
+def _told(told: Explanation) -> str:
+    lines = ["window  articles  mean length"]
+    lines += [
+        f"{number:6}  {window.articles:8,}  {window.mean_length:11.2f}"
+        for number, window in enumerate(told.windows, 1)
+    ]
+    for term in told.terms:
+        matches = ", ".join(term.matches[:6]) or "nothing"
+        lines += ["", f"{term.term}  (IDF in R {term.idf_reference:.3f}; matches {matches})"]
+        lines += ["  window       n     IDF      TP  weight"]
+        lines += [
+            f"  {number:6}  {n:6,}  {rarity:6.3f}  {popularity:6.3f}  {weight:6.3f}"
+            for number, (n, rarity, popularity, weight) in enumerate(term.windows, 1)
+        ]
+    for article in told.articles:
+        parts = ", ".join(f"{t} × {f}: {part:.3f}" for t, (f, part) in article.parts.items())
+        lines += ["", f"window {article.window}: {article.id}  score {article.score:.4f}"]
+        lines += [f"  length {article.length}; {parts}"]
+    return "\n".join(lines)
+
+
+@click.command()
+@news_option
+@click.option("--at", callback=as_moment, help="The time to look at.  [default: now]")
+@click.option("-n", "most", default=20, show_default=True, help="How many entities.")
+@json_option
+def trends(path: str, at: datetime | None, most: int, as_json: bool) -> None:
+    """List the entities on the rise, with the articles a day that name them (this day last)."""
+    from hashnews.news.store import NewsStore
+    from hashnews.retrieve.index import NewsIndex
+    from hashnews.retrieve.trends import trends as rising
+
+    with NewsStore(path) as store:
+        index = NewsIndex.open(store)
+    found = rising(index, at or datetime.now(UTC), most)
+    if as_json:
+        click.echo(json.dumps([trend._asdict() for trend in found], ensure_ascii=False))
+        return
+    for trend in found:
+        counts = " ".join(f"{count:>3}" for count in trend.counts)
+        click.echo(f"{trend.popularity:6.2f}  {counts}  {trend.entity}")

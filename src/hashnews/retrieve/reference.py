@@ -1,0 +1,47 @@
+"""The reference corpus R: a sample of news from other times, built like a day and kept."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+
+from hashnews.files import RecordFile
+from hashnews.news.ingest import with_entities
+from hashnews.news.times import microseconds
+from hashnews.records import Article
+from hashnews.retrieve.day import Day, Entry, Settings, build_day
+from hashnews.retrieve.index import READING
+from hashnews.text.entities import EntityFinder
+
+BATCH = 512
+
+
+def load_reference(path: Path, finder: EntityFinder, settings: Settings, kept: Path) -> Day:
+    """R from a file of articles; what was built once is kept in the folder `kept`.
+
+    R must be read by the finder that read the news, or temporal popularity would measure finders.
+    """
+    with path.open("rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256")
+    digest.update(f"{READING} {finder.name} {settings}".encode())
+    built = kept / f"{digest.hexdigest()[:16]}.reference"
+    if built.exists():
+        return Day.load(built)
+    day = build_day(entries(RecordFile(path, Article), finder), settings)
+    kept.mkdir(parents=True, exist_ok=True)
+    scratch = built.with_suffix(".tmp")
+    day.save(scratch)
+    scratch.replace(built)
+    return day
+
+
+def entries(articles: Iterable[Article], finder: EntityFinder) -> Iterator[Entry]:
+    """Articles as the index reads them, entities found where they bring none."""
+    source = iter(articles)
+    while batch := list(islice(source, BATCH)):
+        for article in with_entities(finder, batch):
+            text = f"{article.title}\n{article.text}"
+            moment = microseconds(article.published_at)
+            yield Entry(article.id, moment, article.entities or (), text)

@@ -1,0 +1,132 @@
+"""The retriever against the formulas in plain loops of tests/world/by_hand.py."""
+
+import json
+import runpy
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hashnews.files import RecordFile
+from hashnews.news.times import microseconds
+from hashnews.records import Article, Post, PreparedPost
+from hashnews.retrieve.day import Entry, Settings, build_day
+from hashnews.retrieve.index import NewsIndex
+from hashnews.retrieve.rank import idf, temporal_popularity, term_frequency, weight
+from hashnews.retrieve.retriever import Retriever, RetrieverConfig
+from hashnews.text.stopwords import STOP_WORDS
+
+WORLD = Path(__file__).parents[1] / "world"
+BY_HAND = runpy.run_path(str(WORLD / "by_hand.py"))
+RUNS = {"tp": ("tp", 1.0), "bm25": ("bm25", 1.0), "tp_0.8": ("tp", 0.8)}
+
+
+def entry(article):
+    text = f"{article.title}\n{article.text}"
+    return Entry(article.id, microseconds(article.published_at), article.entities or (), text)
+
+
+def world(name):
+    return [entry(article) for article in RecordFile(WORLD / name, Article)]
+
+
+def retriever(news, reference, ranking, t, **more):
+    matching = Settings(t=t)
+    config = RetrieverConfig(ranking=ranking, **more)
+    return Retriever(NewsIndex.build(news, matching), build_day(reference, matching), config)
+
+
+def prepared(post):
+    return PreparedPost(
+        id=post.id, created_at=post.created_at, body="x", entities=post.entities or (), hashtags=()
+    )
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_the_world_computed_by_hand(run):
+    expected = json.loads((WORLD / "expected.json").read_text("utf-8"))
+    finder = retriever(world("news.jsonl"), world("reference.jsonl"), *RUNS[run])
+    for post in RecordFile(WORLD / "posts.jsonl", Post):
+        found = finder.retrieve(prepared(post))
+        wanted = expected[post.id][run]
+        assert [(r.id, r.window) for r in found.articles] == [
+            (pick["id"], pick["window"]) for pick in wanted["picks"]
+        ]
+        assert [r.score for r in found.articles] == pytest.approx(
+            [pick["score"] for pick in wanted["picks"]], abs=1e-9
+        )
+        said = {w: n for w, n in wanted["words"].items() if w not in STOP_WORDS}
+        assert dict(found.words) == pytest.approx(said, abs=1e-9)
+
+
+def test_golden_values_of_the_released_code():
+    tp = temporal_popularity(idf(9, 1), idf(4, 2), 1e9)
+    part = term_frequency(3, 10, 8, 1.2, 0.75)
+    assert weight(tp, idf(4, 2), 1, 0) * part == pytest.approx(4.082254, abs=1e-6)
+    assert weight(tp, idf(4, 2), 0, 1) * part == pytest.approx(1.033847, abs=1e-6)
+    exploding = temporal_popularity(idf(9, 1), idf(4, 4), 1e9)
+    assert exploding * term_frequency(1, 8, 8, 1.2, 0.75) == pytest.approx(18.005986, abs=1e-6)
+    assert temporal_popularity(idf(9, 1), idf(4, 4), 10) == 10
+
+
+@given(st.integers(0, 10**6), st.integers(0, 10**6))
+def test_idf_is_positive_and_falls(documents, n):
+    n = min(n, documents)
+    assert idf(documents, n) > 0
+    if n:
+        assert idf(documents, n) < idf(documents, n - 1)
+
+
+@given(st.floats(1, 1000), st.floats(0, 1000), st.floats(0.1, 1000))
+def test_the_frequency_saturates(f, length, mean):
+    part = term_frequency(f, length, mean, 1.2, 0.75)
+    assert 0 < part <= 2.2
+    assert part <= term_frequency(f + 1, length, mean, 1.2, 0.75)
+    assert part >= term_frequency(f, length + 1, mean, 1.2, 0.75)
+
+
+names = st.lists(st.sampled_from("ann annа bob bobb carl dora".split()), min_size=1, max_size=3)
+entity = names.map(" ".join)
+START = datetime(2031, 3, 3, tzinfo=UTC)
+moments = st.integers(0, 8 * 24).map(lambda hours: START + timedelta(hours=hours))
+article = st.tuples(moments, st.lists(entity, max_size=5))
+articles = st.lists(article, max_size=14)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    articles,
+    st.lists(article, min_size=1, max_size=9),
+    st.lists(entity, max_size=3),
+    moments,
+    st.sampled_from(list(RUNS)),
+)
+def test_random_worlds(news, reference, entities, created_at, run):
+    ranking, t = RUNS[run]
+
+    def rows(drawn, letter):
+        return [
+            {
+                "id": f"{letter}{n:02}", "title": "", "text": "x", "entities": names,
+                "published_at": moment.isoformat().replace("+00:00", "Z"),
+            }
+            for n, (moment, names) in enumerate(drawn)
+        ]  # fmt: skip
+
+    post = {"id": "p", "created_at": created_at.isoformat(), "entities": entities}
+    expected = BY_HAND["retrieve"](post, rows(news, "n"), rows(reference, "r"), ranking, t)
+    finder = retriever(
+        [entry(Article.model_validate(row)) for row in rows(news, "n")],
+        [entry(Article.model_validate(row)) for row in rows(reference, "r")],
+        ranking,
+        t,
+    )
+    found = finder.find(list(dict.fromkeys(e.lower() for e in entities)), microseconds(created_at))
+    assert [(day.id(place), window) for day, place, _, window in found] == [
+        (pick["id"], pick["window"]) for pick in expected
+    ]
+    assert [score for _, _, score, _ in found] == pytest.approx(
+        [p["score"] for p in expected], abs=1e-9
+    )
