@@ -53,14 +53,20 @@ def retrieve(
     from hashnews.errors import DataError
     from hashnews.news.store import NewsStore
     from hashnews.retrieve.batch import write_contexts
+    from hashnews.retrieve.best import BestConfig
     from hashnews.retrieve.day import Settings
     from hashnews.retrieve.opening import Source
-    from hashnews.retrieve.retriever import PRESETS
+    from hashnews.retrieve.retriever import RetrieverConfig
 
-    changes = {"clip": clip} | ({"ranking": ranking} if ranking else {})
-    config = PRESETS[preset].model_copy(update=changes)
-    if config.ranking == "tp" and reference is None:
-        raise DataError("temporal popularity needs --reference; draw one: hashnews news reference")
+    config: RetrieverConfig | BestConfig = BestConfig()
+    if preset == "paper":
+        changes = {"clip": clip} | ({"ranking": ranking} if ranking else {})
+        config = RetrieverConfig.model_validate(changes)
+        if config.ranking == "tp" and reference is None:
+            say = "temporal popularity needs --reference; draw one: hashnews news reference"
+            raise DataError(say)
+    elif ranking or reference or clip != "time" or explained is not None:
+        raise click.UsageError("--ranking, --reference, --clip and --explain are of --preset paper")
     source = Source(Path(path), reference, Settings(t=t), config)
     if explained is not None:
         _explain(source, posts, explained, as_json)
@@ -81,11 +87,15 @@ def _explain(source: Source, posts: Path, wanted: str, as_json: bool) -> None:
     from hashnews.records import PreparedPost
     from hashnews.retrieve.explain import as_json as nested
     from hashnews.retrieve.explain import explain
+    from hashnews.retrieve.retriever import Retriever
 
     post = next((post for post in RecordFile(posts, PreparedPost) if post.id == wanted), None)
     if post is None:
         raise DataError(f"there is no post {wanted}", posts)
-    told = explain(source.open(), post)
+    retriever = source.open()
+    if not isinstance(retriever, Retriever):
+        raise DataError("only the paper's ranking is explained")
+    told = explain(retriever, post)
     click.echo(json.dumps(nested(told)) if as_json else _told(told))
 
 

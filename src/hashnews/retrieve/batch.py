@@ -11,13 +11,22 @@ from functools import partial
 from itertools import chain, islice
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Protocol
 
 from hashnews.files import RecordFile, new_file
 from hashnews.records import PostContext, PreparedPost
-from hashnews.retrieve.retriever import Retriever
 
 CHUNK = 256
-MakeRetriever = Callable[[], Retriever]
+
+
+class AnyRetriever(Protocol):
+    """What finds a context for a post."""
+
+    def retrieve(self, post: PreparedPost) -> PostContext:
+        """The articles for a post and the words drawn from them."""
+
+
+MakeRetriever = Callable[[], AnyRetriever]
 
 
 def context_line(post: PreparedPost, context: PostContext) -> str:
@@ -87,7 +96,7 @@ def _chunk(posts: Iterator[PreparedPost]) -> list[PreparedPost]:
     return list(islice(posts, CHUNK))
 
 
-def _lines(retriever: Retriever, posts: list[PreparedPost]) -> list[str]:
+def _lines(retriever: AnyRetriever, posts: list[PreparedPost]) -> list[str]:
     return [context_line(post, retriever.retrieve(post)) for post in posts]
 
 
@@ -102,7 +111,7 @@ def _by_processes(
             ahead += [pool.submit(_work, chunk) for chunk in islice(chunks, 1)]
 
 
-_retriever: Retriever | None = None
+_retriever: AnyRetriever | None = None
 
 
 def _prepare_worker(make: MakeRetriever) -> None:

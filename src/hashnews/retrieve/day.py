@@ -210,7 +210,7 @@ class Day:
     @cached_property
     def words(self) -> dict[str, int]:
         """The place of each word."""
-        return {word: place for place, word in enumerate(self._word_list)}
+        return {word: place for place, word in enumerate(self.word_list)}
 
     @cached_property
     def surfaces(self) -> list[str]:
@@ -218,14 +218,24 @@ class Day:
         return self.strings("surface")
 
     @cached_property
-    def _word_list(self) -> list[str]:
+    def word_list(self) -> list[str]:
+        """All words."""
         return self.strings("word")
+
+    @cached_property
+    def word_articles(self) -> Array:
+        """How many articles say each word."""
+        docs, starts = self.arrays["word_docs"], self.arrays["word_starts"]
+        new = np.ones(len(docs), np.int64)
+        new[1:] = docs[1:] != docs[:-1]
+        new[starts[:-1][starts[:-1] < len(docs)]] = 1
+        return np.add.reduceat(new, starts[:-1]) if len(starts) > 1 else new
 
     def words_of(self, place: int) -> list[str]:
         """The words of an article, stop words aside, as often as they stand there."""
         starts = self.arrays["doc_starts"]
         said = self.arrays["doc_words"][starts[place] : starts[place + 1]].tolist()
-        known = self._word_list
+        known = self.word_list
         return [known[word] for word in said]
 
     def save(self, path: Path) -> None:

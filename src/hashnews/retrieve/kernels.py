@@ -231,6 +231,7 @@ def score_windows(
     day_lengths: Array,  # and the sum of their lengths
     length_starts: Array,  # of each day, in `lengths`
     lengths: Array,
+    freshness: Array,  # a factor of each article, as `lengths`
     spans: Array,  # days back of each window, growing
     takes: Array,  # articles each window gives
     by_popularity: float,
@@ -243,7 +244,7 @@ def score_windows(
     """The best articles of nested windows, none twice: their number, day, place, score, window.
 
     s(p, d | D_i) = sum over e of weight(e, D_i) f (a + 1) / (f + a (1 - b + b |d| / E[|d|]))
-    Ties go to the later article.
+    times the article's freshness, which is 1 in the paper. Ties go to the later article.
     """
     terms, windows, last = len(rows), len(spans), len(spans) - 1
     firsts = np.empty(terms, np.int64)  # how much of each term's list of day 0 is before the post
@@ -253,11 +254,11 @@ def score_windows(
     weights = window_weights(
         rows, list_sizes, firsts, idf_reference, day_sizes, spans, by_popularity, by_rarity, cap
     )
-    means = np.ones(windows)
+    inverse = np.ones(windows)  # of the mean length: one division less for every posting
     for window in range(windows):
         length = day_lengths[: spans[window] + 1].sum()
         if length > 0:
-            means[window] = length / day_sizes[: spans[window] + 1].sum()
+            inverse[window] = day_sizes[: spans[window] + 1].sum() / length
     # Window i may lose its best to the windows before it, so it keeps as many as all of them take.
     needs = np.cumsum(takes)
     held, worst = np.zeros(windows, np.int64), np.zeros(windows)
@@ -279,50 +280,80 @@ def score_windows(
                     size += 1
                 length = lengths[length_starts[day] + doc]
                 for window in range(first, windows):
-                    part = term_frequency(counts[k], length, means[window], a, b)
+                    part = term_frequency(counts[k], length * inverse[window], 1.0, a, b)
                     scores[doc, window] += weights[term, window] * part
         for k in range(size):
             doc = touched[k]
             for window in range(first, windows):
-                score = scores[doc, window]
+                score = scores[doc, window] * freshness[length_starts[day] + doc]
                 scores[doc, window] = 0
                 if held[window] < needs[window] or score >= worst[window]:
                     held[window] = _keep(
                         score, day, doc, top_score[window], top_day[window], top_doc[window],
                         held[window], needs[window],
                     )  # fmt: skip
-                    worst[window] = top_score[window, held[window] - 1]
+                    worst[window] = top_score[window, 0]
+    for window in range(windows):
+        _sort(held[window], needs[window], top_score[window], top_day[window], top_doc[window])
     return _take(held, takes, top_score, top_day, top_doc)
 
 
 @compiled
+def _is_worse(score: float, day: int, doc: int, s: float, d: int, place: int) -> bool:
+    """Whether an article ranks below another: by score, then the earlier one does."""
+    if score != s:
+        return bool(score < s)
+    return bool(day > d or (day == d and doc < place))
+
+
+@compiled
+def _sink(at: int, size: int, scores: Array, days: Array, docs: Array) -> None:
+    """Let an article of a heap (the worst on top) sink to where it belongs."""
+    while True:
+        child = 2 * at + 1
+        if child >= size:
+            return
+        other = child + 1
+        if other < size and _is_worse(
+            scores[other], days[other], docs[other], scores[child], days[child], docs[child]
+        ):
+            child = other
+        if _is_worse(scores[at], days[at], docs[at], scores[child], days[child], docs[child]):
+            return
+        scores[at], scores[child] = scores[child], scores[at]
+        days[at], days[child] = days[child], days[at]
+        docs[at], docs[child] = docs[child], docs[at]
+        at = child
+
+
+@compiled
 def _keep(
-    score: float,
-    day: int,
-    doc: int,
-    top_score: Array,
-    top_day: Array,
-    top_doc: Array,
-    held: int,
-    most: int,
+    score: float, day: int, doc: int, scores: Array, days: Array, docs: Array, held: int, most: int
 ) -> int:
-    """Put an article into a list of the best where it belongs there; gives the list's length."""
-    at = held
-    while at > 0 and (
-        score > top_score[at - 1]
-        or (
-            score == top_score[at - 1]
-            and (day < top_day[at - 1] or (day == top_day[at - 1] and doc > top_doc[at - 1]))
-        )
-    ):
-        if at < most:
-            top_score[at], top_day[at] = top_score[at - 1], top_day[at - 1]
-            top_doc[at] = top_doc[at - 1]
-        at -= 1
-    if at == most:
-        return held
-    top_score[at], top_day[at], top_doc[at] = score, day, doc
-    return min(held + 1, most)
+    """Put an article among the best where it belongs there; gives how many there are."""
+    if held < most:
+        scores[held], days[held], docs[held] = score, day, doc
+        if held + 1 == most:
+            for at in range(most // 2, -1, -1):
+                _sink(at, most, scores, days, docs)
+        return held + 1
+    if _is_worse(scores[0], days[0], docs[0], score, day, doc):
+        scores[0], days[0], docs[0] = score, day, doc
+        _sink(0, most, scores, days, docs)
+    return held
+
+
+@compiled
+def _sort(size: int, most: int, scores: Array, days: Array, docs: Array) -> None:
+    """Bring the best into order, best first."""
+    if size < most:
+        for at in range(size // 2, -1, -1):
+            _sink(at, size, scores, days, docs)
+    for end in range(size - 1, 0, -1):
+        scores[0], scores[end] = scores[end], scores[0]
+        days[0], days[end] = days[end], days[0]
+        docs[0], docs[end] = docs[end], docs[0]
+        _sink(0, end, scores, days, docs)
 
 
 @compiled
@@ -363,3 +394,32 @@ def run_lengths(repeated: Array, docs: Array, counts: Array) -> int:
             counts[size] = 1
             size += 1
     return size
+
+
+@compiled
+def add_words(
+    places: Array,  # articles of one day
+    shares: Array,  # what each word of an article adds
+    doc_starts: Array,
+    doc_words: Array,
+    numbers: Array,  # of the day's words, over all days
+    weights: Array,  # zeros, one a word; grows
+    touched: Array,  # out: the words that are no longer zero
+    size: int,
+) -> int:
+    """Add the words of articles to weights; gives how many words are touched."""
+    for k in range(len(places)):
+        for at in range(doc_starts[places[k]], doc_starts[places[k] + 1]):
+            number = numbers[doc_words[at]]
+            if weights[number] == 0:
+                touched[size] = number
+                size += 1
+            weights[number] += shares[k]
+    return size
+
+
+@compiled
+def count_words(start: int, end: int, doc_words: Array, numbers: Array, counts: Array) -> None:
+    """Count the words from one place of a day's articles to another."""
+    for at in range(start, end):
+        counts[numbers[doc_words[at]]] += 1

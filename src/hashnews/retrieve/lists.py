@@ -153,7 +153,13 @@ class Lists:
 class WindowTable:
     """For the posts of one day: the days they look back on, and the lists of their terms there."""
 
-    def __init__(self, days: list[Day], lists: Lists, idf_reference: Callable[[str], float]):
+    def __init__(
+        self,
+        days: list[Day],
+        lists: Lists,
+        idf_reference: Callable[[str], float],
+        freshness: Callable[[Array], Array] = np.ones_like,
+    ):
         self.days = days
         self._lists = lists
         self._idf_reference = idf_reference
@@ -165,6 +171,7 @@ class WindowTable:
         self._known = [lists.of(day) for day in days]
         lengths = [lists.terms.lengths(day) for day in days]
         self.lengths = np.concatenate(lengths).astype(np.float64)
+        self.freshness = freshness(np.concatenate([day.times for day in days]).astype(np.float64))
         self.length_starts = np.cumsum([0, *map(len, lengths[:-1])])
         self.day_sizes = np.array([day.size for day in days], np.int64)
         self.largest = int(self.day_sizes.max())

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hashnews.news.store import NewsStore
+from hashnews.retrieve.best import BestConfig, BestRetriever
 from hashnews.retrieve.day import Settings
 from hashnews.retrieve.index import NewsIndex
 from hashnews.retrieve.reference import load_reference
@@ -19,13 +20,15 @@ class Source(NamedTuple):
     news: Path
     reference: Path | None
     settings: Settings
-    config: RetrieverConfig
+    config: RetrieverConfig | BestConfig
 
-    def open(self) -> Retriever:
+    def open(self) -> Retriever | BestRetriever:
         """The retriever; its index is brought up to date first."""
         with NewsStore(self.news) as store:
             index = NewsIndex.open(store, self.settings)
             finder = load_finder(store.state().finder or "fast")
+        if isinstance(self.config, BestConfig):
+            return BestRetriever(index, self.config)
         reference = None
         if self.reference is not None:
             kept = self.news.with_name(self.news.name + ".index")

@@ -41,3 +41,21 @@ def term_frequency(f: float, length: float, mean_length: float, a: float, b: flo
 def weight(tp: float, idf_window: float, by_popularity: float, by_rarity: float) -> float:
     """TP^x IDF(e, D_i)^y: the paper's ranking is x = 1, y = 0, BM25 is x = 0, y = 1."""
     return float(tp**by_popularity * idf_window**by_rarity)
+
+
+@compiled
+def freshness(age: Any, half_life: float) -> Any:
+    """2^(-age / half-life): what an article is worth after some hours; of one, or of an array."""
+    return 2.0 ** (-age / half_life)
+
+
+@compiled
+def telling(score: float, best: float, length: float, sharpness: float) -> float:
+    """(s / s_max)^x / sqrt(|d|): how much each word of a retrieved article counts."""
+    return float((score / best) ** sharpness / math.sqrt(max(1.0, length)))
+
+
+@compiled
+def rise(last_day: Any, window: Any, floor: float) -> Any:
+    """B(t) = P_1(t) (P_1(t) + mu) / (P_D(t) + mu): common in the last day, and more than before."""
+    return last_day * (last_day + floor) / (window + floor)

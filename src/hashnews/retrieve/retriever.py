@@ -47,9 +47,6 @@ class RetrieverConfig(Config):
     """Words a context has at most: the released code cuts there."""
 
 
-PRESETS = {"paper": RetrieverConfig(), "best": RetrieverConfig(ranking="words")}
-
-
 class Retriever:
     """Finds the articles published before a post that speak of what it speaks of."""
 
@@ -96,7 +93,7 @@ class Retriever:
             rows, table.starts, table.sizes, table.idf_reference,
             self._lists.pool.docs, self._lists.pool.counts,
             *table.clipped(self.clip(table.days[0], moment)), table.length_starts, table.lengths,
-            self.spans, self._takes, *self.exponents,
+            table.freshness, self.spans, self._takes, *self.exponents,
             self.config.cap, self.config.a, self.config.b, self._scores,
         )  # fmt: skip
         rows_found = zip(

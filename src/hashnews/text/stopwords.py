@@ -18,3 +18,21 @@ STOP_WORDS = frozenset(
     ve ll d m amp rt http https www com
     """.split()
 )
+
+# Words of news prose that are in every article and in no hashtag: no use as context.
+GENERIC_WORDS = frozenset(
+    """
+    according accused added adding ago ahead allegedly almost already also amid among announced
+    another around asked based became become began begin billion call called calling calls came
+    caption cent claims click come comes confirmed continue continues delivered despite
+    different dr due email ended ever expected far five following former found gathered given
+    half hard held hours however hundreds image images inbox including involved joined keywords
+    known late latest least left likely little long looking looks lot making many members
+    minutes months mr mrs much near nearly newsletter noted number often old others outside
+    parts past per percent photo picture place playback point posted really recent released
+    reported reportedly reports revealed saying seen set seven several share shared showed sign
+    six soon sparked start statement subscribe taken taking tell tells thing things think third
+    though thousands three told took total toward towards turned two unfolding unfolds use used
+    using via wants ways weeks well whose without
+    """.split()
+)
