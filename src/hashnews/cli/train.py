@@ -1,0 +1,93 @@
+"""Commands that train: train tagger, train generator."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from hashnews.cli.console import LOG_EVERY, json_option
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hashnews.generate.training import Progress
+
+
+@click.group()
+def train() -> None:
+    """Train a model from a file of settings; broken off, the same command goes on."""
+
+
+@train.command()
+@click.option("-c", "--config", "path", type=click.Path(path_type=Path), required=True,
+              help="Settings, as in configs/tagger.toml.")  # fmt: skip
+@click.option("-o", "--out", type=click.Path(path_type=Path), required=True,
+              help="The model directory.")  # fmt: skip
+@click.option("--set", "changes", multiple=True, metavar="NAME=VALUE",
+              help="Instead of the file's, such as epochs=3.")  # fmt: skip
+def tagger(path: Path, out: Path, changes: tuple[str, ...]) -> None:
+    """Train the entity tagger on labelled text (CoNLL columns)."""
+    from hashnews.errors import MissingExtra
+    from hashnews.text.training.config import TaggerConfig
+
+    config = TaggerConfig.load(path, changes)
+    try:
+        from hashnews.text.training.run import train as run
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("torch", "safetensors", "onnx"):
+            raise
+        raise MissingExtra("training", "train") from None
+    run(config, out, lambda news: click.echo(json.dumps(news), err=True))
+    click.echo(out)
+
+
+@train.command()
+@click.option("-c", "--config", "path", type=click.Path(path_type=Path), required=True,
+              help="Settings, as in configs/generator.toml.")  # fmt: skip
+@click.option("-o", "--out", type=click.Path(path_type=Path), required=True,
+              help="The model directory.")  # fmt: skip
+@click.option("--set", "changes", multiple=True, metavar="NAME=VALUE",
+              help="Instead of the file's, such as model.variant=seq2seq.")  # fmt: skip
+@json_option
+def generator(path: Path, out: Path, changes: tuple[str, ...], as_json: bool) -> None:
+    """Train the generator on prepared posts and their contexts."""
+    from hashnews.errors import MissingExtra
+    from hashnews.generate.config import TrainingConfig
+
+    config = TrainingConfig.load(path, changes)
+    try:
+        from hashnews.generate import training
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("torch", "safetensors"):
+            raise
+        raise MissingExtra("training", "train") from None
+    measured = training.train(config, out, _progress())
+    if as_json:
+        click.echo(json.dumps({"model": str(out), **measured._asdict()}))
+    else:
+        click.echo(f"{out}: perplexity {measured.perplexity:.2f}, F1@5 {measured.f1:.4f}")
+
+
+def _progress() -> Callable[[Progress], None]:
+    """Show epoch, loss and time left on standard error: a line rewritten, or lines of a log."""
+    terminal = sys.stderr.isatty()
+    every = 0.2 if terminal else LOG_EVERY
+    shown = -every
+
+    def show(at: Progress) -> None:
+        nonlocal shown
+        now = time.monotonic()
+        if now - shown < every and at.step < at.steps:
+            return
+        shown = now
+        minutes = at.seconds_left / 60
+        line = f"epoch {at.epoch}, step {at.step:,} of {at.steps:,}, loss {at.loss:.3f}"
+        line += f", {minutes:.0f} min left"
+        click.echo(f"\r{line}   " if terminal else line, err=True, nl=not terminal)
+
+    return show
