@@ -28,6 +28,8 @@ format: $(VENV)/.test ## Format the code
 
 bench: $(VENV)/.test ## Measure quality and speed on the measuring data (DATA=../shared/data)
 	$(BIN)/python benchmarks/text.py $(or $(DATA),../shared/data)
+	$(BIN)/python benchmarks/entities.py $(or $(DATA),../shared/data)
+	$(BIN)/python benchmarks/store.py add $(or $(DATA),../shared/data)/2020/news.jsonl.gz
 
 clean: ## Remove the environment and everything made
 	rm -rf $(VENV) build dist out .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

