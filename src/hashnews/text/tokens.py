@@ -14,6 +14,7 @@ import regex
 
 # ftfy's time grows faster than the text: it is fed in pieces, cut where a word ends.
 PIECE = regex.compile(r".{1,4000}(?:(?=\s)|$)|.{1,4000}", regex.DOTALL)
+PLAIN = regex.compile(r"[\t\n\x20-%'-~]*+")  # nothing to repair: ASCII without & and controls
 FTFY = ftfy.TextFixerConfig(unescape_html=True, explain=False)
 # Half characters, direction marks and the like: no reader sees them, so no token should hold them.
 INVISIBLE = regex.compile(r"[\p{Cs}\p{Bidi_Control}\u200B\u2060\uFEFF\uFFFE\uFFFF\x00]+")
@@ -73,7 +74,7 @@ class Token(NamedTuple):
 
 def repair(text: str) -> str:
     """The text as its author saw it: HTML entities and mojibake undone, invisible signs out."""
-    if text.isascii() and "&" not in text and "\x00" not in text and "\r" not in text:
+    if PLAIN.fullmatch(text):
         return text
     fixed = "".join(ftfy.fix_text(piece, FTFY) for piece in PIECE.findall(text))
     return str(INVISIBLE.sub("", fixed))
