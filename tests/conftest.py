@@ -4,6 +4,12 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# A change is judged by the same examples every time; elsewhere each run looks for new ones.
+settings.register_profile("ci", derandomize=True)
+if os.environ.get("CI"):
+    settings.load_profile("ci")
 
 SHARED = Path(os.environ.get("HASHNEWS_DATA", Path(__file__).parent.parent.parent / "shared/data"))
 

@@ -74,7 +74,8 @@ def canonical_url(url: str) -> str | None:
     if query:
         pairs = parse_qsl(query, keep_blank_values=True)
         query = urlencode(sorted(pair for pair in pairs if not TRACKING.fullmatch(pair[0])))
-    path = path.rstrip("/")
+    while path != (path := path.rstrip().rstrip("/")):
+        pass  # white space and slashes in any order
     return f"{place}{path}?{query}" if query else f"{place}{path}" if path else None
 
 
