@@ -3,6 +3,7 @@
 import gzip
 import os
 import signal
+import threading
 import time
 from contextlib import suppress
 
@@ -237,8 +238,9 @@ def test_a_page_that_takes_too_long_is_given_up_and_the_next_one_read():
 def test_a_reader_that_dies_is_replaced():
     with Worker() as worker:
         worker.read("page", page())
+        # Stopped, it takes the request; killed in the middle of it, it never answers.
         os.kill(worker.pid, signal.SIGSTOP)
-        os.kill(worker.pid, signal.SIGKILL)
+        threading.Timer(0.5, os.kill, (worker.pid, signal.SIGKILL)).start()
         with pytest.raises(FetchError, match="its reader died"):
             worker.read("page", page())
         assert worker.read("page", page())["title"] == "Bridge stays"
