@@ -9,7 +9,7 @@ which doubt outweighs agreement is left out.
 spaCy is needed only here, never at run time::
 
     python benchmarks/silver.py --news 2019/news.jsonl.gz --news 2020/reference.jsonl.gz \
-        --out /tmp/silver --sentences 12000 --dev 1000
+        --out data/silver --sentences 12000 --dev 1000
 
 The files it writes hold article text: they belong outside the repository.
 """
