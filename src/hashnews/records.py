@@ -180,3 +180,48 @@ class PreparedPost(Record):
     hashtags: tuple[Hashtag, ...]
     inline: tuple[Hashtag, ...] = ()
     urls: tuple[str, ...] = ()
+
+
+class Reason(Record):
+    """Why a hashtag is suggested: a source, its share of the score, and what it goes by."""
+
+    source: Literal["post", "news", "memory", "author", "rising", "together", "generator"]
+    weight: float
+    articles: tuple[str, ...] = ()  # ids
+    words: tuple[str, ...] = ()  # context words
+    posts: tuple[str, ...] = ()  # ids of earlier posts
+    count: int | None = None  # earlier uses: the author's, or all
+    entity: str | None = None  # a name of the post or the news
+    rise: float | None = None  # how much more it is spoken of than before
+
+
+class Suggestion(Record):
+    """A suggested hashtag; of suggestions shown with a score of 0.3, about 30 % are used."""
+
+    hashtag: str  # as it is to be written, `#` included
+    words: tuple[str, ...]
+    score: float
+    because: tuple[Reason, ...]
+
+
+class FoundArticle(Record):
+    """An article retrieved for a post, as it is shown."""
+
+    id: str
+    title: str
+    published_at: ArticleTime
+    score: float
+    window: int
+    entities: tuple[str, ...]
+    url: str | None = None
+    source: str | None = None
+
+
+class Answer(Record):
+    """What is said to a post: hashtags, and the news they rest on."""
+
+    post: Post
+    suggestions: tuple[Suggestion, ...]
+    articles: tuple[FoundArticle, ...]
+    context: tuple[ContextWord, ...]
+    timings_ms: dict[str, float]

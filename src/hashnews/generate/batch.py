@@ -138,7 +138,7 @@ class Numberer:
         for word in copied:
             if self.hashtag.number(word) is None:
                 outside.setdefault(word, len(self.hashtag) + len(outside))
-        hashtags = [self._hashtag(tag, outside) for tag in example.hashtags]
+        hashtags = [self._numbers(tag, outside) for tag in example.hashtags]
         weights = example.weights if config.weighs else (1.0,) * len(example.context)
         return Numbered(
             np.array(self.source.numbers(example.post) or [NOTHING], dtype=np.int32),
@@ -146,13 +146,20 @@ class Numberer:
             scale_weights(weights, config.weights),
             self._copies(example, outside),
             tuple(outside),
-            tuple(tag for tag in hashtags if tag is not None),
+            tuple((*tag, END) for tag in hashtags if tag is not None),
         )
 
-    def _hashtag(self, tag: tuple[str, ...], outside: dict[str, int]) -> tuple[int, ...] | None:
+    def hashtag_numbers(
+        self, tag: tuple[str, ...], own: Sequence[str] = ()
+    ) -> tuple[int, ...] | None:
+        """A hashtag as numbers for a post with these own words, if it can be written."""
+        outside = {word: number for number, word in enumerate(own, len(self.hashtag))}
+        return self._numbers(tag, outside)
+
+    def _numbers(self, tag: tuple[str, ...], outside: dict[str, int]) -> tuple[int, ...] | None:
         numbers = [self.hashtag.number(word) or outside.get(word) for word in tag]
         known = tuple(number for number in numbers if number is not None)
-        return (*known, END) if len(known) == len(tag) else None
+        return known if len(known) == len(tag) else None
 
     def _copies(self, example: Example, outside: dict[str, int]) -> Array:
         """Numbers of the copied words; -1, which is no word, where there is nothing to copy."""

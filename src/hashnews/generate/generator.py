@@ -22,6 +22,7 @@ from hashnews.errors import ConfigError, ModelError
 from hashnews.generate.batch import Array, Batch, Example, Numberer, make_batch, slots
 from hashnews.generate.beam import Runtime, search
 from hashnews.generate.config import GeneratorConfig
+from hashnews.generate.scoring import score
 from hashnews.generate.vocabulary import HASHTAG_SIGNS, SOURCE_SIGNS, Vocabulary
 from hashnews.manifest import check_directory, new_directory
 
@@ -184,6 +185,21 @@ class Generator:
         if n < 1:
             raise ConfigError(f"n is {n}: ask for one hashtag or more")
         return generate(self._runtime, self._numberer, examples, n)
+
+    def score(
+        self, examples: Sequence[Example], hashtags: Sequence[Sequence[tuple[str, ...]]]
+    ) -> list[list[float]]:
+        """The log-probability of each of the given hashtags (their words) for its example."""
+        found: list[list[float]] = []
+        for first in range(0, len(examples), TOGETHER):
+            some = [self._numberer(example) for example in examples[first : first + TOGETHER]]
+            given = hashtags[first : first + TOGETHER]
+            numbers = [
+                [self._numberer.hashtag_numbers(tag, example.own) for tag in tags]
+                for example, tags in zip(some, given, strict=True)
+            ]
+            found += score(self._runtime, make_batch(some), numbers)
+        return found
 
     def save(self, directory: Path | str) -> None:
         """Copy what serving needs to a new model directory."""
