@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,15 @@ class Statistics:
             self._words += len(hashtag.words)
             self._words_in_post += sum(word in said for word in hashtag.words)
 
+    def join(self, later: Statistics) -> None:
+        """Add the sums over posts that come after these."""
+        self.posts += later.posts
+        self._uses.update(later._uses)
+        self._first = later._first | self._first
+        self._entities += later._entities
+        self._words += later._words
+        self._words_in_post += later._words_in_post
+
     def table(self, finder: EntityFinder) -> dict[str, float]:
         """The columns of Table 1; whether a hashtag holds entities is the finder's word."""
         some, only = self._entity_hashtags(finder)
@@ -50,12 +60,10 @@ class Statistics:
     def _entity_hashtags(self, finder: EntityFinder) -> tuple[int, int]:
         """How many hashtags hold an entity, and how many hold nothing else."""
         tags = list(self._first.values())
-        spoken = [" ".join(tag.words) for tag in tags]
         some = only = 0
-        for tag, text, entities in zip(tags, spoken, finder.find_all(spoken), strict=True):
-            named = sum(len(entity.text.replace(" ", "")) for entity in entities)
+        for tag, named in zip(tags, named_letters(tags, finder), strict=True):
             some += self._uses[tag.key] * (named > 0)
-            only += self._uses[tag.key] * (named == len(text.replace(" ", "")))
+            only += self._uses[tag.key] * (named == len(tag.key))
         return some, only
 
     def frequencies(self) -> dict[int, int]:
@@ -73,6 +81,12 @@ class Statistics:
             "hashtag_frequencies": frequencies,
             "percent_hashtags_used_at_most_5_times": round(100 * _share(rare, len(self._uses)), 2),
         }
+
+
+def named_letters(tags: Sequence[Hashtag], finder: EntityFinder) -> list[int]:
+    """How many letters of each hashtag belong to entities."""
+    found = finder.find_all([" ".join(tag.words) for tag in tags])
+    return [sum(len(e.text.replace(" ", "")) for e in entities) for entities in found]
 
 
 def plot_frequencies(frequencies: dict[int, int], path: Path) -> None:

@@ -1,0 +1,1 @@
+"""Measuring: metrics, significance, and the paper's table made again with one command."""
