@@ -4,11 +4,13 @@
     python benchmarks/retrieval.py ../shared/data --cache DIR --only paper --posts 500
 
 Needs bm25s, tantivy and rank-bm25 beside the test extra. Entities are found and posts prepared
-once, and kept in DIR. What it prints is Markdown: results/retrieval-speed.md holds such a run.
+once, and kept in DIR. Each part writes a file of results/retrieval: build.md, paper.md, words.md,
+growth.md (with .json and .png) and exact.md.
 
 Times are processor time of the one core they use, so that other work on the machine counts as
 little as it can, and medians of rounds in which all that is compared takes its turn. An *empty
-cache* is a new `Retriever` over days as they come from a file: none of their vocabularies is read.
+cache* is a new `Retriever` over days as they come from a file: nothing of them is read. Posts are
+asked in the chunks of `hashnews retrieve`; peers have no such call and are asked one by one.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ os.environ.update(NUMBA_NUM_THREADS="1", OMP_NUM_THREADS="1")
 
 import argparse
 import gc
+import json
 import math
 import platform
 import random
@@ -44,6 +47,7 @@ from hashnews.news.ingest import with_entities
 from hashnews.news.times import A_DAY, microseconds
 from hashnews.prepare import Preparer
 from hashnews.records import Article, Post, PreparedPost
+from hashnews.retrieve.batch import CHUNK
 from hashnews.retrieve.best import BestConfig, BestRetriever
 from hashnews.retrieve.day import Day, Entry, Settings, build_day, fold_entity
 from hashnews.retrieve.index import NewsIndex
@@ -51,12 +55,12 @@ from hashnews.retrieve.retriever import Retriever, RetrieverConfig
 from hashnews.text.entities import shipped_finder
 from hashnews.text.segment import shipped_segmenter
 
-ROUNDS = 5
+ROUNDS = 3
 LONG_ENOUGH = 0.15  # seconds a round must take to be worth timing
 SCALES = (1, 4, 16)
 SPAN = 57  # days of news
 BRUTE_FORCE = Path(__file__).parent.parent / "tests" / "retrieve" / "brute_force.py"
-COMMON = ("times", "id_text", "id_starts")
+COMMON = ("times", "id_text", "id_sizes")
 Query = tuple[list[str], int]  # terms and the post's time
 
 
@@ -81,10 +85,7 @@ def with_config(config: RetrieverConfig) -> Kind:
 
 PAPER = with_config(RetrieverConfig())
 BEST = Kind(lambda index, _: BestRetriever(index), [BestConfig().window], [BestConfig().articles])
-WORDS = {  # those that ask with words, each against the peers on the same task
-    f"Best preset: the {BEST.takes[0]} best articles of one window": BEST,
-    'Words in five windows (ranking = "words")': with_config(RetrieverConfig(ranking="words")),
-}
+WORDS = {f"Best preset: the {BEST.takes[0]} best articles of one window": BEST}
 
 
 class Job(NamedTuple):
@@ -181,10 +182,14 @@ def timed(jobs: dict[str, Job], rounds: int = ROUNDS) -> dict[str, float]:
     return {name: statistics.median(times) for name, times in spent.items()}
 
 
-def answer(finder: Finder | Peer, queries: Iterable[Query]) -> None:
+def answer(finder: Finder | Peer, queries: Sequence[Query]) -> None:
     """Find the articles of all queries."""
-    for terms, moment in queries:
-        finder.find(terms, moment)
+    if isinstance(finder, Retriever | BestRetriever):
+        for start in range(0, len(queries), CHUNK):
+            finder.find_all(queries[start : start + CHUNK])
+    else:
+        for terms, moment in queries:
+            finder.find(terms, moment)
 
 
 def latency(queries: Sequence[Query], finder: Callable[[], Finder]) -> tuple[float, float]:
@@ -212,16 +217,25 @@ def queries_of(retriever: Finder, posts: Iterable[PreparedPost]) -> list[Query]:
     return [(terms, moment) for terms, moment in rows if terms]
 
 
+REPORT: list[str] = []  # what the part that runs has said
+
+
+def say(line: str) -> None:
+    """Print a line, and keep it for the report."""
+    print(line, flush=True)
+    REPORT.append(line)
+
+
 def table(head: str, rows: Iterable[Sequence[object]]) -> None:
     """A table in Markdown."""
-    print(f"\n| {head} |\n|{'---|' * (head.count('|') + 1)}")
+    say(f"\n| {head} |\n|{'---|' * (head.count('|') + 1)}")
     for row in rows:
-        print(f"| {' | '.join(map(str, row))} |", flush=True)
+        say(f"| {' | '.join(map(str, row))} |")
 
 
 def title(text: str) -> None:
     """A heading in Markdown, and how busy the machine is, where a part begins."""
-    print(f"\n## {text}\n\nLoad at the start: {os.getloadavg()[0]:.1f}.", flush=True)
+    say(f"\n## {text}\n\nLoad at the start: {os.getloadavg()[0]:.1f}.")
 
 
 # 1. Build and size
@@ -254,7 +268,7 @@ def sizes(index: NewsIndex) -> tuple[float, float, float]:
         day = index.day(number)
         held["articles"] += day.size
         for name, array in day.arrays.items():
-            part = "words" if name.startswith(("word_", "doc_")) else "entities"
+            part = "words" if name.startswith(("word_", "doc_sizes", "doc_words")) else "entities"
             held["common" if name in COMMON else part] += array.nbytes
     return tuple(held[part] / held["articles"] for part in ("entities", "words", "common"))
 
@@ -319,8 +333,8 @@ def whole_runs(
     answer(warm, queries)
 
     def retrieve(retriever: Finder) -> None:
-        for post in posts:
-            retriever.retrieve(post)
+        for start in range(0, len(posts), CHUNK):
+            retriever.retrieve_all(posts[start : start + CHUNK])
 
     speeds = timed(
         {
@@ -454,15 +468,19 @@ def longer_history(data: Data) -> Iterator[tuple[NewsIndex, float]]:
     Days do not depend on each other, so a longer history holds the very days of a shorter one.
     """
     built: dict[int, Day] = {}
-    spent, made = 0.0, 0
+    spent, made, days = 0.0, 0, by_day(data.news)
     for scale in SCALES:
         for copy in range(made, scale):
             back = -SPAN * A_DAY * copy
-            for entries in by_day(data.news).values():
-                moved = list(copied(entries, copy, lambda back=back: back))
-                start = time.process_time()
-                built[moved[0].published // A_DAY] = build_day(moved, Settings())
-                spent += time.process_time() - start
+            for number, entries in days.items():
+                if copy == 0:
+                    start = time.process_time()
+                    built[number] = build_day(entries, Settings())
+                    spent += time.process_time() - start
+                else:  # the same day at another time
+                    arrays = built[number].arrays
+                    moved = {**arrays, "times": arrays["times"] + back}
+                    built[number + back // A_DAY] = Day(moved)
         made = scale
         index = NewsIndex()
         for number, day in built.items():
@@ -490,10 +508,10 @@ def growth(data: Data, plot: Path) -> None:
     """Time and size as the news grows in length and in density."""
     title("Growth")
     reference = build_day(data.reference, Settings())
-    posts = busiest([post for post in data.posts if post.entities], 3, 300)
+    posts = busiest([post for post in data.posts if post.entities], 1, 300)
     numbers = [moment_of(post) // A_DAY for post in posts]
     wanted = range(min(numbers) - 5, max(numbers) + 1)
-    print(f"\n{len(posts)} posts of {len(set(numbers))} days; density: {len(wanted)} days.")
+    say(f"\n{len(posts)} posts of {len(set(numbers))} days; density: {len(wanted)} days.")
     curves: dict[tuple[str, str], list[float]] = {}
     for kind in ("density", "history"):
         longer = kind == "history"
@@ -505,10 +523,10 @@ def growth(data: Data, plot: Path) -> None:
         for name, kind_of in presets.items():
             for scale, (index, _) in made.items():
                 jobs.update(grown(name, kind_of, scale, index, reference, posts))
-        seconds = timed(jobs, 7)
+        seconds = timed(jobs)
         gc.unfreeze()
         rows = []
-        for scale, (index, spent) in made.items():
+        for scale, (index, _) in made.items():
             articles = sum(index.day(number).size for number in index.numbers())
             entities, words, _ = sizes(index)
             times = []
@@ -519,21 +537,21 @@ def growth(data: Data, plot: Path) -> None:
                     curves.setdefault((kind, f"{name}, {state}"), []).append(1e6 * here)
             rows.append(
                 (
-                    f"{kind} {scale}x", f"{articles:,}", f"{articles / spent:,.0f}",
-                    f"{entities:.0f} / {words:.0f}", *times,
+                    f"{kind} {scale}x", f"{articles:,}", f"{entities:.0f} / {words:.0f}", *times,
                 )
             )  # fmt: skip
         states = " | ".join(
             f"{name}: {state}" for name in presets for state in ("warm", "cold", "first")
         )
-        head = (
-            f"news | articles | articles a second | bytes an article: entities / words | {states}"
-        )
+        head = f"news | articles | bytes an article: entities / words | {states}"
         table(head, rows)
         made.clear()
         gc.collect()
-    print("\nTimes in µs a post; x: against the first row. Warm: all lists known. Cold: a new")
-    print("retriever for every post. First: its days just opened, too.")
+    say("\nTimes in µs a post; x: against the first row. Warm: all lists known. Cold: a new")
+    say("retriever for every post. First: its days just opened, too.")
+    kept = {f"{kind}: {name}": times for (kind, name), times in curves.items()}
+    text = json.dumps({"scales": SCALES, "microseconds": kept}, indent=1)
+    plot.with_suffix(".json").write_text(text + "\n", "utf-8")
     draw(curves, plot)
 
 
@@ -600,9 +618,8 @@ def draw(curves: dict[tuple[str, str], list[float]], path: Path) -> None:
         axes.grid(alpha=0.3)
     figure.axes[0].set_ylabel("µs a post (processor time)")
     figure.axes[0].legend(fontsize=8)
-    path.parent.mkdir(exist_ok=True)
     figure.savefig(path, dpi=130)
-    print(f"\n![growth]({path.name})")
+    say(f"\n![growth]({path.name})")
 
 
 # 5. Exactness
@@ -615,7 +632,7 @@ def exactness(data: Data) -> None:
     posts = busiest([post for post in data.posts if post.entities], 3, 500)
     numbers = [moment_of(post) // A_DAY for post in posts]
     news = [row for row in data.news if min(numbers) - 6 <= row.published // A_DAY <= max(numbers)]
-    print(f"\n{len(posts)} posts, {len(news):,} articles, {len(data.reference):,} in R.")
+    say(f"\n{len(posts)} posts, {len(news):,} articles, {len(data.reference):,} in R.")
     rows = []
     for t, ranking in ((1.0, "tp"), (0.8, "tp"), (1.0, "bm25")):
         settings, started = Settings(t=t), time.process_time()
@@ -643,7 +660,7 @@ def exactness(data: Data) -> None:
                 gaps = [abs(a - b) for (_, a, _), (_, b, _) in zip(ours, theirs, strict=True)]
                 difference = max([difference, *gaps])
             else:
-                print(f"\npost {post.id} differs: {ours} against {theirs}")
+                say(f"\npost {post.id} differs: {ours} against {theirs}")
             picks += len(theirs)
         spent = time.process_time() - started
         rows.append(
@@ -668,8 +685,8 @@ def machine() -> None:
     model = next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
     packages = ("numpy", "numba", "bm25s", "tantivy", "rank-bm25")
     held = ", ".join(f"{package} {version(package)}" for package in packages)
-    print(f"{time.strftime('%Y-%m-%d %H:%M')}, {os.cpu_count()} cores of {model}, one used.")
-    print(f"Python {platform.python_version()}, {held}.", flush=True)
+    say(f"{time.strftime('%Y-%m-%d %H:%M')}, {os.cpu_count()} cores of {model}, one used.  ")
+    say(f"Python {platform.python_version()}, {held}.  ")
 
 
 def main() -> None:
@@ -686,19 +703,24 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, required=True)
     parser.add_argument("--posts", type=int, help="at most so many, for a quick run")
     parser.add_argument("--only", choices=parts, nargs="+", default=list(parts))
-    parser.add_argument("--plot", type=Path, default=Path("results/retrieval-growth.png"))
+    parser.add_argument("-o", "--out", type=Path, default=Path("results/retrieval"))
     options = parser.parse_args()
-    machine()
+    options.out.mkdir(parents=True, exist_ok=True)
     data = load(options.data, options.cache, options.posts)
     with_names = sum(1 for post in data.posts if post.entities)
-    print(f"{len(data.news):,} articles, {len(data.posts):,} posts, {with_names:,} with entities.")
     gc.collect()
     gc.freeze()
     for name in options.only:
+        REPORT.clear()
+        machine()
+        say(
+            f"{len(data.news):,} articles, {len(data.posts):,} posts, {with_names:,} with entities."
+        )
         if name == "growth":
-            growth(data, options.plot)
+            growth(data, options.out / "growth.png")
         else:
             parts[name](data)
+        (options.out / f"{name}.md").write_text("\n".join(REPORT) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

@@ -87,8 +87,9 @@ def test_the_equations(seed):
         query = rng.sample(WORDS, 3)
         scores, weights = brute_force(news, query, moment, config)
         found = finder.find(query, moment)
-        assert {day.id(place): s for day, place, s in found} == pytest.approx(scores)
-        assert [s for _, _, s in found] == sorted((s for _, _, s in found), reverse=True)
+        named = found.named(config.articles)
+        assert {article.id: article.score for article in named} == pytest.approx(scores)
+        assert found.scores.tolist() == sorted(found.scores.tolist(), reverse=True)
         assert dict(finder.context(found, query, moment)) == pytest.approx(weights)
 
 

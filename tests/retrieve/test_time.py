@@ -228,3 +228,25 @@ def map_entries(some):
     for article in some:
         text = f"{article.title}\n{article.text}"
         yield Entry(article.id, microseconds(article.published_at), article.entities, text)
+
+
+class Rolling(Retriever):
+    """R is the news before the window."""
+
+    def usual(self, number):
+        return [self.index.day(number - back) for back in range(6, 20)]
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(minutes, min_size=2, max_size=4), st.permutations(NAMES))
+def test_the_order_of_posts_does_not_matter(asked, names):
+    """A day may say what is usual for one post and be in the window of the next."""
+    rng = random.Random(7)
+    index = NewsIndex.build(
+        entries([(rng.randrange(9 * 24 * 60), rng.choices(NAMES, k=3)) for _ in range(200)])
+    )
+    one = Rolling(index)
+    for minute in asked:
+        moment = microseconds(START + timedelta(minutes=minute))
+        assert one.find(names, moment) == Rolling(index).find(names, moment)
+        assert one.find(names, moment) == one.find_all([(["zed"], 0), (names, moment)])[1]

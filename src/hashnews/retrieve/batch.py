@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from itertools import chain, islice
@@ -20,10 +20,10 @@ CHUNK = 256
 
 
 class AnyRetriever(Protocol):
-    """What finds a context for a post."""
+    """What finds contexts for posts."""
 
-    def retrieve(self, post: PreparedPost) -> PostContext:
-        """The articles for a post and the words drawn from them."""
+    def retrieve_all(self, posts: Sequence[PreparedPost]) -> list[PostContext]:
+        """The articles for posts and the words drawn from them."""
 
 
 MakeRetriever = Callable[[], AnyRetriever]
@@ -85,11 +85,18 @@ def _resumable(part: Path, digest: str) -> int:
 
 
 def _contexts(posts: Iterator[PreparedPost], make: MakeRetriever, workers: int) -> Iterator[str]:
-    chunks = iter(partial(_chunk, posts), [])
     if workers == 1:
-        retriever = make()
-        return chain.from_iterable(_lines(retriever, chunk) for chunk in chunks)
-    return _by_processes(chunks, make, workers)
+        return context_lines(make(), posts)
+    return _by_processes(_chunks(posts), make, workers)
+
+
+def context_lines(retriever: AnyRetriever, posts: Iterator[PreparedPost]) -> Iterator[str]:
+    """The contexts of posts, one line each."""
+    return chain.from_iterable(_lines(retriever, chunk) for chunk in _chunks(posts))
+
+
+def _chunks(posts: Iterator[PreparedPost]) -> Iterator[list[PreparedPost]]:
+    return iter(partial(_chunk, posts), [])
 
 
 def _chunk(posts: Iterator[PreparedPost]) -> list[PreparedPost]:
@@ -97,7 +104,7 @@ def _chunk(posts: Iterator[PreparedPost]) -> list[PreparedPost]:
 
 
 def _lines(retriever: AnyRetriever, posts: list[PreparedPost]) -> list[str]:
-    return [context_line(post, retriever.retrieve(post)) for post in posts]
+    return list(map(context_line, posts, retriever.retrieve_all(posts)))
 
 
 def _by_processes(

@@ -13,24 +13,29 @@ Chosen on validation posts (docs/decisions/022-best.md):
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from hashnews.config import Config
 from hashnews.news.times import A_DAY, microseconds
 from hashnews.records import ContextWord, PostContext, PreparedPost, Retrieved
+from hashnews.retrieve.context import Shares, WordSums, count_words
 from hashnews.retrieve.day import Day
 from hashnews.retrieve.index import NewsIndex
-from hashnews.retrieve.kernels import add_words, count_words, score_windows
-from hashnews.retrieve.lists import Array, Lists, WindowTable, Words
-from hashnews.retrieve.rank import freshness, idf, rise, telling
+from hashnews.retrieve.lists import Words
+from hashnews.retrieve.rank import freshness, rise, telling
+from hashnews.retrieve.scoring import score_posts
+from hashnews.retrieve.windows import WindowTable
 from hashnews.text.stopwords import GENERIC_WORDS, STOP_WORDS
 from hashnews.text.tokens import words
 
-Found = tuple[Day, int, float]  # day, place there, score
+Array = np.ndarray[Any, Any]
+Query = tuple[Sequence[str], int]  # words, and the post's time
 HOUR = A_DAY // 24
-MOST_TABLES, MOST_HOURS = 40, 48
+MOST_TABLES, MOST_HOURS = 64, 48
 MOST_POSTINGS = 1 << 26
 
 
@@ -60,27 +65,23 @@ class BestConfig(Config):
     context: int = 100
 
 
-class Vocabulary:
-    """Numbers for the words of all days, so that their weights can be added up."""
+class Hits(NamedTuple):
+    """Articles found for a post, best first: how many days back, place in that day, score."""
 
-    def __init__(self) -> None:
-        self.words: list[str] = []
-        self._numbers: dict[str, int] = {}
-        self._of_day: dict[int, tuple[Day, Array]] = {}
+    days: list[Day]
+    back: Array
+    places: Array
+    scores: Array
 
-    def numbers(self, day: Day) -> Array:
-        """The number of each word of a day."""
-        held = self._of_day.get(id(day))
-        if held is None:
-            known = self._numbers
-            numbers = [known.setdefault(word, len(known)) for word in day.word_list]
-            self.words += list(known)[len(self.words) :]
-            held = self._of_day[id(day)] = (day, np.array(numbers, np.int64))
-        return held[1]
+    def named(self, most: int) -> list[Retrieved]:
+        """The first of them, by id."""
+        rows = zip(*(array[:most].tolist() for array in self[1:]), strict=True)
+        return [Retrieved(self.days[back].id(place), score, 1) for back, place, score in rows]
 
-    def number(self, word: str) -> int | None:
-        """The number of a word, if any day has it."""
-        return self._numbers.get(word)
+    def by_day(self) -> Iterator[tuple[Day, Array]]:
+        """Each day with articles, and which of them are of it."""
+        for back in np.unique(self.back).tolist():
+            yield self.days[back], np.flatnonzero(self.back == back)
 
 
 class BestRetriever:
@@ -91,133 +92,119 @@ class BestRetriever:
         self.config = config or BestConfig()
         self._spans = np.array([self.config.window])
         self._takes = np.array([self.config.articles])
-        self._scores: Array = np.zeros((0, 1))
-        self._weights: Array = np.zeros(0)
-        self._touched: Array = np.empty(0, np.int64)
+        self._scores: Array = np.zeros((1, 0))
         self._forget()
 
     def retrieve(self, post: PreparedPost) -> PostContext:
         """The articles for a post and the context words; without a time it is now."""
-        moment = microseconds(post.created_at or datetime.now(UTC))
-        terms = self.terms(post)
-        found = self.find(terms, moment)
-        return PostContext(
-            [Retrieved(day.id(place), s, 1) for day, place, s in found[: self.config.shown]],
-            self.context(found, terms, moment),
-        )
+        return self.retrieve_all([post])[0]
+
+    def retrieve_all(self, posts: Sequence[PreparedPost]) -> list[PostContext]:
+        """The same for many posts, which takes less time a post."""
+        now = datetime.now(UTC)
+        asked = [(self.terms(post), microseconds(post.created_at or now)) for post in posts]
+        return [
+            PostContext(found.named(self.config.shown), self.context(found, terms, moment))
+            for found, (terms, moment) in zip(self.find_all(asked), asked, strict=True)
+        ]
 
     def terms(self, post: PreparedPost) -> list[str]:
         """The distinct words of a post, stop words aside."""
         return [word for word in dict.fromkeys(words(post.body)) if word not in STOP_WORDS]
 
-    def find(self, terms: list[str], moment: int) -> list[Found]:
+    def find(self, terms: Sequence[str], moment: int) -> Hits:
         """The best articles before a moment, best first."""
-        table = self._table(moment // A_DAY)
-        rows = table.rows(terms)
-        if not len(rows):
-            return []
-        if len(self._scores) < table.largest:
-            self._scores = np.zeros((table.largest, 1))
+        return self.find_all([(terms, moment)])[0]
+
+    def find_all(self, posts: Sequence[Query]) -> list[Hits]:
+        """`find` for many posts; those of one day are looked up and scored together."""
+        found: dict[int, Hits] = {}
+        of_day: dict[int, list[int]] = {}
+        for at, (_, moment) in enumerate(posts):
+            of_day.setdefault(moment // A_DAY, []).append(at)
+        for number, places in of_day.items():
+            table = self._table(number)
+            found.update(zip(places, self._score(table, [posts[at] for at in places]), strict=True))
+        return [found[at] for at in range(len(posts))]
+
+    def _score(self, table: WindowTable, posts: list[Query]) -> Iterator[Hits]:
+        """The articles of posts of one day."""
+        if self._scores.shape[1] < table.largest:
+            self._scores = np.zeros((1, table.largest))
         config = self.config
-        clip = int(np.searchsorted(table.days[0].times, moment))
-        size, days, places, scores, _ = score_windows(
-            rows, table.starts, table.sizes, table.idf_reference,
-            self._lists.pool.docs, self._lists.pool.counts,
-            *table.clipped(clip), table.length_starts, table.lengths, table.freshness,
-            self._spans, self._takes, config.rarity, config.rarity, np.inf,
-            config.a, config.b, self._scores,
+        rows, starts = table.rows([terms for terms, _ in posts])
+        moments = np.array([moment for _, moment in posts])
+        given = np.zeros((len(posts), config.articles, 4))
+        sizes = np.empty(len(posts), np.int64)
+        score_posts(
+            rows, starts, moments, given, sizes, *table.arrays, self._spans, self._takes,
+            config.rarity, config.rarity, np.inf, config.a, config.b, self._scores,
         )  # fmt: skip
         # Ages were counted from the end of the post's day, for all its posts: to the post's time.
-        ahead = (moment // A_DAY + 1) * A_DAY - moment
-        younger = 1 / freshness(ahead / HOUR, config.half_life)
-        kept = zip(
-            days[:size].tolist(), places[:size].tolist(), (scores[:size] * younger).tolist(),
-            strict=True,
-        )  # fmt: skip
-        return [(table.days[day], place, score) for day, place, score in kept]
+        ahead = (A_DAY - moments % A_DAY) / HOUR
+        scores = given[:, :, 2] / freshness(ahead, config.half_life)[:, np.newaxis]
+        places = given[:, :, :2].astype(np.int64)
+        for at, size in enumerate(sizes.tolist()):
+            yield Hits(table.days, places[at, :size, 0], places[at, :size, 1], scores[at, :size])
 
-    def context(self, found: list[Found], terms: list[str], moment: int) -> list[ContextWord]:
+    def context(self, found: Hits, terms: Sequence[str], moment: int) -> list[ContextWord]:
         """weight(t) = (1 - r) Q(t) + r B(t), the heaviest, without the post's own words."""
-        for day, _, _ in found:
-            self._vocabulary.numbers(day)  # now, so that all arrays below are of one length
-        rise_of, risen = self._rise(moment // HOUR * HOUR)
-        self._grow()
-        weights, touched, total = self._said(found)
         share = self.config.rising
-        candidates = np.union1d(touched, risen)
-        rising = np.zeros(len(candidates))  # a word that came up after that hour has not risen
-        known = candidates < len(rise_of)
-        rising[known] = rise_of[candidates[known]]
-        mixed = (1 - share) * weights[candidates] / total + share * rising
-        weights[touched] = 0
+        said, weights = self._words.weights(self._shares(found))
+        rise_of, risen = self._rise(moment // HOUR * HOUR)
+        total = weights.sum() or 1.0
+        # A word that came up after that hour has not risen.
+        known = said < len(rise_of)
+        mixed = (1 - share) / total * weights
+        mixed[known] += share * rise_of[said[known]]
+        more = risen[~np.isin(risen, said, assume_unique=True)]
+        numbers = np.concatenate([said, more])
+        mixed = np.concatenate([mixed, share * rise_of[more]])
         unwanted = GENERIC_WORDS.union(terms)
-        enough = self.config.context + len(unwanted)
-        if len(mixed) > enough:
-            heavy = mixed >= np.partition(mixed, -enough)[-enough]
-            candidates, mixed = candidates[heavy], mixed[heavy]
-        named = zip(candidates.tolist(), mixed.tolist(), strict=True)
-        words_of = self._vocabulary.words
-        # By word where weights are equal: the numbers also depend on news that came later.
-        ordered = sorted((-weight, words_of[number]) for number, weight in named if weight > 0)
-        kept = [ContextWord(word, -weight) for weight, word in ordered if word not in unwanted]
-        return kept[: self.config.context]
+        return self._words.heaviest(numbers, mixed, self.config.context, unwanted)
 
-    def _said(self, found: list[Found]) -> tuple[Array, Array, float]:
-        """What the articles say, each word by its weight; which words those are; and the sum."""
-        by_day: dict[int, tuple[Day, list[int], list[float]]] = {}
-        best = found[0][2] if found else 1.0
-        total = 0.0
-        for day, place, score in found:
-            _, places, shares = by_day.setdefault(id(day), (day, [], []))
-            places.append(place)
-            length = float(day.word_lengths[place])
-            shares.append(telling(score, best, length, self.config.sharpness))
-            total += shares[-1] * length
-        size = 0
-        for day, places, shares in by_day.values():
-            size = add_words(
-                np.array(places), np.array(shares), day.arrays["doc_starts"],
-                day.arrays["doc_words"], self._vocabulary.numbers(day),
-                self._weights, self._touched, size,
-            )  # fmt: skip
-        return self._weights, np.sort(self._touched[:size]), total or 1.0
+    def _shares(self, found: Hits) -> Iterator[Shares]:
+        """What a word of each article counts: (s / s_max)^x / sqrt|d|."""
+        best = found.scores.max(initial=0.0)
+        for day, which in found.by_day():
+            places, scores = found.places[which], found.scores[which]
+            lengths = day.arrays["doc_sizes"][places].astype(np.float64)
+            yield day, places, telling(scores, best, lengths, self.config.sharpness)
 
     def _rise(self, hour: int) -> tuple[Array, Array]:
         """B(t) as of a whole hour, and the words with most of it."""
         known = self._hours.get(hour)
         if known is None:
-            last_day = self._shares(hour - A_DAY, hour)
-            window = self._shares((hour // A_DAY - self.config.window) * A_DAY, hour)
-            last_day = np.pad(last_day, (0, len(window) - len(last_day)))
-            risen: Array = rise(last_day, window, self.config.floor)
-            few = min(3 * self.config.context, len(risen) - 1)
-            most = np.argpartition(-risen, few)[:few] if few > 0 else np.arange(len(risen))
-            known = self._hours[hour] = (risen, np.sort(most[risen[most] > 0]))
+            window = self._frequencies((hour // A_DAY - self.config.window) * A_DAY, hour)
+            last_day = self._frequencies(hour - A_DAY, hour)
+            said = np.flatnonzero(last_day)
+            rising = rise(last_day[said], window[said], self.config.floor)
+            few = min(3 * self.config.context, len(said))
+            most = said[np.argpartition(-rising, few - 1)[:few]] if few else said
+            risen = np.zeros(len(last_day))
+            risen[said] = rising
+            known = self._hours[hour] = (risen, np.sort(most))
             if len(self._hours) > MOST_HOURS:
                 self._hours.popitem(last=False)
         return known
 
-    def _shares(self, start: int, end: int) -> Array:
+    def _frequencies(self, start: int, end: int) -> Array:
         """P(t) over the articles from one moment up to another."""
         days = [self.index.day(n) for n in range(start // A_DAY, (end - 1) // A_DAY + 1)]
-        numbers = [self._vocabulary.numbers(day) for day in days]
-        counts = np.zeros(len(self._vocabulary.words))
+        numbers = [self._words.numbers(day) for day in days]
+        counts = np.zeros(self._words.size)
         for day, number in zip(days, numbers, strict=True):
-            first, last = np.searchsorted(day.times, (start, end))
-            starts = day.arrays["doc_starts"]
-            words_of_day = day.arrays["doc_words"]
-            count_words(int(starts[first]), int(starts[last]), words_of_day, number, counts)
+            first, last = np.searchsorted(day.times, (start, end)).tolist()
+            if first == 0 and last == day.size:
+                counts[number] += day.word_counts
+            else:
+                begin, stop = int(day.doc_starts[first]), int(day.doc_starts[last])
+                count_words(begin, stop, day.arrays["doc_words"], number, counts)
         shares: Array = counts / max(1.0, counts.sum())
         return shares
 
-    def _grow(self) -> None:
-        size = len(self._vocabulary.words)
-        if len(self._weights) < size:
-            self._weights = np.zeros(size)
-            self._touched = np.empty(size, np.int64)
-
     def _table(self, number: int) -> WindowTable:
-        if self._version != self.index.version or self._lists.pool.size > MOST_POSTINGS:
+        if self._version != self.index.version or self._lists.size > MOST_POSTINGS:
             self._forget()
         table = self._tables.get(number)
         if table is None:
@@ -229,24 +216,17 @@ class BestRetriever:
     def _new_table(self, number: int) -> WindowTable:
         config = self.config
         days = [self.index.day(number - back) for back in range(config.window + 1)]
+        # M ends before the post's day, so it is the same for all its posts.
         month = [self.index.day(number - b) for b in range(1, config.window + config.month + 1)]
-        size = sum(day.size for day in month)
-
-        def rarity(word: str) -> float:
-            """IDF(w, M): M ends before the post's day, so it is the same for all its posts."""
-            said = sum(int(d.word_articles[d.words[word]]) for d in month if word in d.words)
-            return float(idf(size, said))
 
         def fresh(times: Array) -> Array:
             fresh: Array = freshness(((number + 1) * A_DAY - times) / HOUR, config.half_life)
             return fresh
 
-        return WindowTable(days, self._lists, rarity, fresh)
+        return WindowTable(days, self._lists, month, 0, fresh)
 
     def _forget(self) -> None:
-        self._lists = Lists(Words())
+        self._lists, self._words = Words(), WordSums()
         self._tables: OrderedDict[int, WindowTable] = OrderedDict()
         self._hours: OrderedDict[int, tuple[Array, Array]] = OrderedDict()
-        self._vocabulary = Vocabulary()
-        self._weights, self._touched = np.zeros(0), np.empty(0, np.int64)
         self._version = self.index.version

@@ -2,25 +2,107 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
+from typing import Any
+
+import numpy as np
 
 from hashnews.records import ContextWord
 from hashnews.retrieve.day import Day
+from hashnews.retrieve.rank import compiled
+from hashnews.retrieve.strings import Texts, Vocabulary
+
+Array = np.ndarray[Any, Any]
+Shares = tuple[Day, Array, Array]  # articles of a day, and what a word of each adds
 
 
-def word_weights(articles: Iterable[tuple[Day, int, float]]) -> dict[str, float]:
-    """Eq. 1: w_t = sum over i of s(p, h_i | D_i) freq(t, h_i), over all words but stop words.
+class WordSums:
+    """Sums over the words of articles; each distinct word of all days has one number."""
 
-    Each article is its day, its place there and its score.
-    """
-    weights: dict[str, float] = {}
-    for day, place, score in articles:
-        for word in day.words_of(place):
-            weights[word] = weights.get(word, 0.0) + score
-    return weights
+    def __init__(self) -> None:
+        self._texts, self._vocabulary = Texts(), Vocabulary()
+        self._numbers: dict[Day, Array] = {}
+        self._names: list[str | None] = []
+        self._weights, self._touched = np.zeros(0), np.zeros(0, np.int64)
+
+    @property
+    def size(self) -> int:
+        """How many words there are so far."""
+        return self._vocabulary.size
+
+    def numbers(self, day: Day) -> Array:
+        """The number of each word of a day."""
+        known = self._numbers.get(day)
+        if known is None:
+            first = self._texts.add(day.words)
+            known = self._numbers[day] = self._vocabulary.add(*self._texts.strings, first)
+            self._names += [None] * (self.size - len(self._names))
+        return known
+
+    def weights(self, articles: Iterable[Shares]) -> tuple[Array, Array]:
+        """The words of articles, by number, and the sum of each: w_t = sum of share freq(t, d)."""
+        rows = [(day, places, shares, self.numbers(day)) for day, places, shares in articles]
+        if len(self._weights) < self.size:
+            self._weights = np.zeros(2 * self.size)
+            self._touched = np.zeros(2 * self.size, np.int64)
+        size = 0
+        for day, places, shares, numbers in rows:
+            size = add_words(
+                places, shares, day.doc_starts, day.arrays["doc_words"], numbers,
+                self._weights, self._touched, size,
+            )  # fmt: skip
+        touched = self._touched[:size].copy()
+        weights = self._weights[touched]
+        self._weights[touched] = 0
+        return touched, weights
+
+    def heaviest(
+        self, numbers: Array, weights: Array, most: int, but: Set[str] = frozenset()
+    ) -> list[ContextWord]:
+        """The words with the highest weights, heaviest first; of equals the first in the alphabet.
+
+        The words in `but` are left out.
+        """
+        enough = most + len(but)
+        if len(weights) > enough:
+            heavy = weights >= np.partition(weights, -enough)[-enough]
+            numbers, weights = numbers[heavy], weights[heavy]
+        # By word where weights are equal: the numbers also depend on news that came later.
+        named = zip((-weights).tolist(), map(self._name, numbers.tolist()), strict=True)
+        ordered = [ContextWord(word, -weight) for weight, word in sorted(named) if word not in but]
+        return ordered[:most]
+
+    def _name(self, number: int) -> str:
+        name = self._names[number]
+        if name is None:
+            name = self._names[number] = self._texts.string(int(self._vocabulary.owners[number]))
+        return name
 
 
-def heaviest(weights: dict[str, float], most: int) -> list[ContextWord]:
-    """The words with the highest weights, heaviest first; of equals the first in the alphabet."""
-    ordered = sorted(weights.items(), key=lambda item: (-item[1], item[0]))
-    return [ContextWord(word, weight) for word, weight in ordered[:most]]
+@compiled
+def add_words(
+    places: Array,  # articles of one day
+    shares: Array,  # what each word of an article adds
+    doc_starts: Array,
+    doc_words: Array,
+    numbers: Array,  # of the day's words, over all days
+    weights: Array,  # zeros, one a word; grows
+    touched: Array,  # out: the words that are no longer zero
+    size: int,
+) -> int:
+    """Add the words of articles to weights; gives how many words are touched."""
+    for k in range(len(places)):
+        for at in range(doc_starts[places[k]], doc_starts[places[k] + 1]):
+            number = numbers[doc_words[at]]
+            if weights[number] == 0:
+                touched[size] = number
+                size += 1
+            weights[number] += shares[k]
+    return size
+
+
+@compiled
+def count_words(start: int, end: int, doc_words: Array, numbers: Array, counts: Array) -> None:
+    """Count the words from one place of a day's articles to another."""
+    for at in range(start, end):
+        counts[numbers[doc_words[at]]] += 1

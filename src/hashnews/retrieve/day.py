@@ -1,8 +1,11 @@
-"""The index of one day of news: postings of its entities and of its words, in time order.
+"""The index of one day of news: its entities and its words, article by article, in time order.
 
 A day is the unit of everything: windows are whole days and a part of the last one, a new article
 touches its own day alone, and on a cluster days are what is handed out. Statistics of a window are
 sums over its days, so no result depends on how the news was cut up.
+
+A file holds what each article says, in the smallest whole numbers that can; posting lists are made
+from that when a day is opened, by counting, which takes no longer than reading them would.
 
 Entities. A *surface* is a distinct entity string, a *slot* a surface in one article. What of an
 article matches an entity softly is decided when the day is built: each slot knows the other slots
@@ -14,20 +17,21 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from hashnews.errors import ModelError
-from hashnews.retrieve.kernels import absorbed_slots
+from hashnews.retrieve.matching import absorbed_slots
+from hashnews.retrieve.strings import Strings, in_order, number_all, pack, starts_of, unfolded
 from hashnews.text.stopwords import STOP_WORDS
 from hashnews.text.tokens import words
 
 Array = np.ndarray[Any, Any]
-MOST = 65_535  # mentions of one article that count, and the largest frequency
-MAGIC = b"hashnews day 1\n"
+MOST = 65_535  # mentions of one article that count
+MAGIC = b"hashnews day 2\n"
 
 
 class Settings(NamedTuple):
@@ -51,20 +55,9 @@ def fold_entity(entity: str) -> str:
     return " ".join(entity.lower().split())
 
 
-def small(largest: int) -> type[np.unsignedinteger[Any]]:
-    """The smaller of two whole-number types: two are enough, and each is compiled for."""
-    return np.uint16 if largest < 1 << 16 else np.uint32
-
-
-def starts_of(sizes: Iterable[int]) -> Array:
-    """Where each of consecutive lists begins, and where the last one ends."""
-    return np.concatenate([[0], np.cumsum(list(sizes))]).astype(np.uint32)
-
-
-def pack(strings: Sequence[str]) -> tuple[Array, Array]:
-    """Strings as bytes and where each begins."""
-    encoded = [string.encode("utf-8", "surrogatepass") for string in strings]
-    return np.frombuffer(b"".join(encoded), np.uint8), starts_of(map(len, encoded))
+def smallest(numbers: Array) -> Array:
+    """Whole numbers in the smallest type that holds them."""
+    return numbers.astype(np.min_scalar_type(int(numbers.max(initial=0))))
 
 
 def build_day(entries: Iterable[Entry], settings: Settings) -> Day:
@@ -72,105 +65,73 @@ def build_day(entries: Iterable[Entry], settings: Settings) -> Day:
     # Later articles last, and of one moment the smaller id last: a later place wins a tie.
     ordered = sorted(entries, key=lambda entry: entry.id, reverse=True)
     ordered.sort(key=lambda entry: entry.published)
-    id_text, id_starts = pack([entry.id for entry in ordered])
+    id_text, id_sizes = pack([entry.id for entry in ordered])
     arrays = {
-        "times": np.array([entry.published for entry in ordered], np.int64),
         "id_text": id_text,
-        "id_starts": id_starts,
+        "id_sizes": id_sizes,
         **_entity_arrays([entry.entities for entry in ordered], settings),
         **_word_arrays([entry.text for entry in ordered]),
     }
-    return Day(arrays)
+    times = np.array([entry.published for entry in ordered], np.int64)
+    return Day({"times": times, **{name: smallest(array) for name, array in arrays.items()}})
 
 
 def _entity_arrays(mentions: Sequence[Sequence[str]], settings: Settings) -> dict[str, Array]:
-    surfaces: dict[str, int] = {}
-    folded: dict[str, str] = {}  # the same names come again and again
-    surface: list[int] = []
-    counts: list[int] = []
-    sizes, lengths = [], []
-    for names in mentions:
-        here: dict[int, int] = {}
-        for name in names[:MOST]:
-            fold = folded.get(name)
-            if fold is None:
-                fold = folded[name] = fold_entity(name)
-            if fold:
-                known = surfaces.setdefault(fold, len(surfaces))
-                here[known] = here.get(known, 0) + 1
-        surface += here
-        counts += here.values()
-        sizes.append(len(here))
-        lengths.append(sum(here.values()))
-    tokens: dict[str, int] = {}
-    token_of = [[tokens.setdefault(t, len(tokens)) for t in name.split()] for name in surfaces]
-    codes, code_starts = np.zeros(0, np.uint32), np.zeros(1, np.uint32)
+    counted = [names[:MOST] for names in mentions]
+    written, distinct = number_all(chain.from_iterable(counted))
+    folded, surfaces = number_all(map(fold_entity, distinct))
+    token_of, tokens = number_all(chain.from_iterable(map(str.split, surfaces)))
+    if "" in surfaces:  # white space is no entity
+        folded[folded == surfaces.index("")] = -1
+    docs = np.repeat(np.arange(len(counted)), list(map(len, counted)))
+    surface = folded[written]
+    docs, surface = docs[surface >= 0], surface[surface >= 0]
+    slots, slot_counts = np.unique(docs * len(surfaces) + surface, return_counts=True)
+    slot_docs, slot_surfaces = np.divmod(slots, max(1, len(surfaces)))
+    doc_slots = np.bincount(slot_docs, minlength=len(counted))
+    surface_sizes = np.array([name.count(" ") + 1 if name else 0 for name in surfaces], np.int64)
+    codes, code_starts = np.zeros(0, np.uint32), np.zeros(1, np.int64)
     if settings.t < 1:
         letters = [np.frombuffer(t.encode("utf-32-le", "surrogatepass"), np.uint32) for t in tokens]
-        codes = np.concatenate([*letters, np.zeros(0, np.uint32)])
-        code_starts = starts_of(map(len, letters))
-    doc_starts = starts_of(sizes)
-    of_slot, in_slot = np.array(surface, np.uint32), np.array(counts, np.uint32)
-    absorbed_starts, absorbed, f = absorbed_slots(
-        doc_starts, of_slot, in_slot, starts_of(map(len, token_of)),
-        np.array([t for row in token_of for t in row], np.uint32),
+        codes = np.concatenate([*letters, codes])
+        code_starts = starts_of(np.array(list(map(len, letters)), np.int64))
+    absorbed_sizes, absorbed = absorbed_slots(
+        starts_of(doc_slots), slot_surfaces, starts_of(surface_sizes), token_of,
         codes, code_starts, settings.t, settings.q,
     )  # fmt: skip
-    # Slots by surface, then by article; lists of absorbed slots follow.
-    docs = np.repeat(np.arange(len(sizes)), sizes)
-    order = np.argsort(of_slot, kind="stable")
-    place = np.empty(len(order), np.uint32)
-    place[order] = np.arange(len(order))
-    held = np.diff(absorbed_starts)[order]
-    moved = [absorbed[absorbed_starts[s] : absorbed_starts[s + 1]] for s in order[held > 0]]
-    pairs = sorted({(t, s) for s, row in enumerate(token_of) for t in row})
-    token_text, token_text_starts = pack(list(tokens))
-    surface_text, surface_text_starts = pack(list(surfaces))
+    text, sizes, places = in_order(tokens)
     return {
-        "lengths": np.array(lengths, np.uint16),
-        "token_text": token_text,
-        "token_text_starts": token_text_starts,
-        "token_starts": starts_of(np.bincount([t for t, _ in pairs], minlength=len(tokens))),
-        "token_surfaces": np.array([s for _, s in pairs], small(len(surfaces))),
-        "surface_text": surface_text,
-        "surface_text_starts": surface_text_starts,
-        "surface_starts": starts_of(np.bincount(of_slot, minlength=len(surfaces))),
-        "slot_docs": docs[order].astype(small(len(sizes))),
-        "slot_counts": in_slot[order].astype(np.uint16),
-        "slot_f": np.minimum(f[order], MOST).astype(np.uint16),
-        "absorbed_starts": starts_of(held),
-        "absorbed": place[np.concatenate([*moved, np.zeros(0, np.uint32)]).astype(np.int64)],
+        "token_text": text,
+        "token_sizes": sizes,
+        "surface_sizes": surface_sizes,
+        "surface_tokens": places[token_of],
+        "doc_slots": doc_slots,
+        "slot_surfaces": slot_surfaces,
+        "slot_counts": slot_counts,
+        "absorbed_sizes": absorbed_sizes,
+        "absorbed": absorbed,  # counted from the article's first slot
     }
 
 
 def _word_arrays(texts: Sequence[str]) -> dict[str, Array]:
-    known: dict[str, int] = {}
-    read: dict[str, list[int]] = {}  # what stands between white space, as places of its words
-    said: list[int] = []
-    sizes = []
-    for text in texts:
-        before = len(said)
-        for chunk in text.split():
-            places = read.get(chunk)
-            if places is None:
-                places = read[chunk] = [
-                    known.setdefault(word, len(known))
-                    for word in words(chunk)
-                    if word not in STOP_WORDS
-                ]
-            said += places
-        sizes.append(len(said) - before)
-    forward = np.array(said, np.int64)
-    docs = np.repeat(np.arange(len(texts)), sizes)
-    word_text, word_text_starts = pack(list(known))
+    split = [text.split() for text in texts]
+    chunk_of, chunks = number_all(chain.from_iterable(split))  # what stands between white space
+    read = [" ".join(words(chunk)) for chunk in chunks]
+    word_of, known = number_all(chain.from_iterable(map(str.split, read)))
+    in_chunk = np.array([said.count(" ") + 1 if said else 0 for said in read], np.int64)
+    spoken = np.array([word not in STOP_WORDS for word in known], np.bool_)
+    text, sizes, places = in_order([word for word in known if word not in STOP_WORDS])
+    numbers = np.full(len(known), -1, np.int64)
+    numbers[spoken] = places
+    chunk_words = numbers[word_of]
+    of_chunk = np.repeat(np.arange(len(chunks)), in_chunk)[chunk_words >= 0]
+    said = np.bincount(of_chunk, minlength=len(chunks))  # words of each chunk, stop words aside
+    before = starts_of(np.array(list(map(len, split)), np.int64))
     return {
-        "word_text": word_text,
-        "word_text_starts": word_text_starts,
-        "doc_starts": starts_of(sizes),
-        "doc_words": forward.astype(small(len(known))),
-        "word_starts": starts_of(np.bincount(forward, minlength=len(known))),
-        # An article stands as often as the word stands in it.
-        "word_docs": docs[np.argsort(forward, kind="stable")].astype(small(len(texts))),
+        "word_text": text,
+        "word_sizes": sizes,
+        "doc_sizes": np.diff(starts_of(said[chunk_of])[before]),
+        "doc_words": unfolded(chunk_of, starts_of(said), chunk_words[chunk_words >= 0]),
     }
 
 
@@ -181,62 +142,41 @@ class Day:
         self.arrays = arrays
         self.times = arrays["times"]
         self.size = len(self.times)
-        self.lengths = arrays["lengths"]
-        self.word_lengths = np.diff(arrays["doc_starts"])
-        self._id_text, self._id_starts = arrays["id_text"], arrays["id_starts"]
-        self.surface_starts = arrays["surface_starts"]
-        self.token_surfaces = arrays["token_starts"], arrays["token_surfaces"]
-        self.slots = (
-            arrays["surface_starts"], arrays["slot_docs"], arrays["slot_counts"],
-            arrays["slot_f"], arrays["absorbed_starts"], arrays["absorbed"],
-        )  # fmt: skip
+        self.ids = Strings(arrays["id_text"], arrays["id_sizes"])
+        self.tokens = Strings(arrays["token_text"], arrays["token_sizes"])
+        self.words = Strings(arrays["word_text"], arrays["word_sizes"])
 
     def id(self, place: int) -> str:
         """The id of an article."""
-        start, end = self._id_starts[place : place + 2]
-        return self._id_text[start:end].tobytes().decode("utf-8", "surrogatepass")
-
-    def strings(self, name: str) -> list[str]:
-        """All tokens, surfaces or words."""
-        text = self.arrays[f"{name}_text"].tobytes()
-        starts = self.arrays[f"{name}_text_starts"].tolist()
-        return [text[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise(starts)]
+        return self.ids[place]
 
     @cached_property
-    def tokens(self) -> dict[str, int]:
-        """The place of each token of an entity."""
-        return {token: place for place, token in enumerate(self.strings("token"))}
+    def doc_starts(self) -> Array:
+        """Where the words of each article begin."""
+        return starts_of(self.arrays["doc_sizes"])
 
     @cached_property
-    def words(self) -> dict[str, int]:
-        """The place of each word."""
-        return {word: place for place, word in enumerate(self.word_list)}
+    def mentions(self) -> Array:
+        """How many entity mentions each article has."""
+        sums = starts_of(self.arrays["slot_counts"])
+        return np.diff(sums[starts_of(self.arrays["doc_slots"])])
+
+    @cached_property
+    def word_counts(self) -> Array:
+        """How often each word stands in the day."""
+        return np.bincount(self.arrays["doc_words"], minlength=len(self.words))
 
     @cached_property
     def surfaces(self) -> list[str]:
         """All distinct entity strings."""
-        return self.strings("surface")
-
-    @cached_property
-    def word_list(self) -> list[str]:
-        """All words."""
-        return self.strings("word")
-
-    @cached_property
-    def word_articles(self) -> Array:
-        """How many articles say each word."""
-        docs, starts = self.arrays["word_docs"], self.arrays["word_starts"]
-        new = np.ones(len(docs), np.int64)
-        new[1:] = docs[1:] != docs[:-1]
-        new[starts[:-1][starts[:-1] < len(docs)]] = 1
-        return np.add.reduceat(new, starts[:-1]) if len(starts) > 1 else new
+        tokens = self.arrays["surface_tokens"].tolist()
+        starts = starts_of(self.arrays["surface_sizes"]).tolist()
+        return [" ".join(self.tokens.pick(tokens[start:end])) for start, end in pairwise(starts)]
 
     def words_of(self, place: int) -> list[str]:
         """The words of an article, stop words aside, as often as they stand there."""
-        starts = self.arrays["doc_starts"]
-        said = self.arrays["doc_words"][starts[place] : starts[place + 1]].tolist()
-        known = self.word_list
-        return [known[word] for word in said]
+        start, end = self.doc_starts[place : place + 2]
+        return self.words.pick(self.arrays["doc_words"][start:end].tolist())
 
     def save(self, path: Path) -> None:
         """Write the arrays into one file that can be mapped into memory."""

@@ -10,9 +10,9 @@ import numpy as np
 from hashnews.news.times import A_DAY, microseconds
 from hashnews.records import PreparedPost
 from hashnews.retrieve.day import Day
-from hashnews.retrieve.lists import WindowTable
 from hashnews.retrieve.rank import idf, temporal_popularity, term_frequency, weight
 from hashnews.retrieve.retriever import Retriever
+from hashnews.retrieve.windows import WindowTable
 
 
 class WindowNumbers(NamedTuple):
@@ -63,7 +63,8 @@ def explain(retriever: Retriever, post: PreparedPost) -> Explanation:
     moment = microseconds(post.created_at or datetime.now(UTC))
     table = retriever.table(moment // A_DAY)
     clip = retriever.clip(table.days[0], moment)
-    sizes, lengths = table.clipped(clip)
+    sizes, lengths = table.day_sizes.copy(), table.day_lengths.copy()
+    sizes[0], lengths[0] = clip, table.length_sums[clip]
     windows = []
     for span in retriever.spans.tolist():
         held, total = int(sizes[: span + 1].sum()), float(lengths[: span + 1].sum())
@@ -80,9 +81,9 @@ def explain(retriever: Retriever, post: PreparedPost) -> Explanation:
 def _term(
     retriever: Retriever, table: WindowTable, term: str, clip: int, windows: list[WindowNumbers]
 ) -> ExplainedTerm:
-    lists = [retriever.postings(day, term)[0] for day in table.days]
+    lists = [table.postings(term, back)[0] for back in range(len(table.days))]
     lists[0] = lists[0][lists[0] < clip]
-    idf_reference, config = retriever.idf_reference(term), retriever.config
+    idf_reference, config = table.usual_rarity(term), retriever.config
     rows = []
     for span, window in zip(retriever.spans.tolist(), windows, strict=True):
         n = sum(len(docs) for docs in lists[: span + 1])
@@ -91,7 +92,7 @@ def _term(
         rows.append(
             TermInWindow(n, rarity, popularity, weight(popularity, rarity, *retriever.exponents))
         )
-    matches = [name for day in table.days for name in retriever.matches(day, term)]
+    matches = [name for day in table.days for name in retriever.lists.matches(day, term)]
     return ExplainedTerm(term, idf_reference, rows, list(dict.fromkeys(matches)))
 
 
@@ -105,10 +106,10 @@ def _article(
     terms: list[ExplainedTerm],
     numbers: WindowNumbers,
 ) -> ExplainedArticle:
-    length, config = int(retriever.lengths(day)[place]), retriever.config
+    length, config = int(retriever.lists.lengths(day)[place]), retriever.config
     parts = {}
     for term in terms:
-        docs, counts = retriever.postings(day, term.term)
+        docs, counts = table.postings(term.term, table.days.index(day))
         found = np.flatnonzero(docs == place)
         if len(found):
             f = int(counts[found[0]])

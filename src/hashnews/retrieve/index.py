@@ -24,7 +24,7 @@ from hashnews.news.times import A_DAY, EPOCH
 from hashnews.retrieve.day import Day, Entry, Settings, build_day
 
 KIND = "news index"
-READING = 1  # raised when words or entities are read in another way: older indexes are made again
+READING = 2  # raised when words or entities are read in another way: older indexes are made again
 MOST_DAYS = 100  # in memory at once, of an index in a folder
 
 
@@ -59,6 +59,25 @@ class NewsIndex:
         index = cls(settings, folder or beside)
         index.refresh(store)
         return index
+
+    @classmethod
+    def read(cls, folder: Path) -> NewsIndex:
+        """An index as it stands in a folder, without the store it was made from."""
+        about = read_manifest(folder, KIND).about
+        if about.get("reading") != READING:
+            raise ModelError(f"{folder} is of another version of HashNews: build it again")
+        index = cls(Settings(about["t"], about["q"]), folder)
+        index._read_manifest()
+        return index
+
+    @property
+    def finder(self) -> str:
+        """What found the entities."""
+        return self._about.get("finder") or "fast"
+
+    def sums(self, before: int) -> dict[str, FileSum]:
+        """The files of the days before one."""
+        return {name: known for name, known in self._files.items() if _number(name) < before}
 
     def numbers(self) -> list[int]:
         """The days there is news of, in order."""
@@ -110,7 +129,7 @@ class NewsIndex:
         if self._folder is not None:
             for old in [name for name in self._files if _number(name) == number]:
                 del self._files[old]
-            name = f"{number}-{last_row}.day"
+            name = day_file(number, last_row)
             day.save(self._folder / name)
             self._files[name] = file_sum(self._folder / name)
 
@@ -159,6 +178,20 @@ class NewsIndex:
             yield
         finally:
             os.close(lock)
+
+
+def seal(folder: Path, settings: Settings, finder: str, files: dict[str, FileSum]) -> None:
+    """Make an index of files of days, named by `day_file`, that stand in a folder already."""
+    about = {"reading": READING, **settings._asdict(), "finder": finder}
+    write_manifest(folder, KIND, about, files)
+    for path in folder.glob("*.day"):
+        if path.name not in files:
+            path.unlink()
+
+
+def day_file(number: int, state: int | str) -> str:
+    """The name of a day's file; a day that changed gets another."""
+    return f"{number}-{state}.day"
 
 
 def _number(name: str) -> int:

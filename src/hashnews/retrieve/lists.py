@@ -1,53 +1,50 @@
-"""Posting lists of entities and words, found once a day and kept in one pool.
+"""Posting lists of entities and of words, over the days that posts look back on.
 
-What a post asks for is mostly what the post before it asked for. A term's list of a day is resolved
-when it is first needed; a `WindowTable` holds, for the posts of one day, where the lists of each
-term lie.
+A day that is asked for is opened once: its lists are made and put behind those of the days before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
 
 from hashnews.retrieve.day import Day, Settings
-from hashnews.retrieve.kernels import run_lengths, soft_postings, strict_surfaces
+from hashnews.retrieve.matching import (
+    EntityDays,
+    TermLists,
+    WordDays,
+    entity_lists,
+    grouped,
+    inverted,
+    soft_postings,
+    stamp_of,
+    strict_surfaces,
+    word_lists,
+)
+from hashnews.retrieve.strings import Numbering, Stack, Texts, doubled, starts_of
 from hashnews.text.match import TokenIndex
 
 Array = np.ndarray[Any, Any]
-Place = tuple[int, int]  # where a list begins in the pool, and how long it is
-NOTHING: Place = (0, 0)
-
-
-class Pool:
-    """Lists of (article, frequency), one after the other, in arrays that grow."""
-
-    def __init__(self) -> None:
-        self.docs = np.empty(1 << 16, np.int32)
-        self.counts = np.empty(1 << 16, np.int32)
-        self.size = 0
-
-    def room(self, most: int) -> tuple[Array, Array]:
-        """Where the next list of at most so many may be written."""
-        while self.size + most > len(self.docs):
-            self.docs = np.concatenate([self.docs, np.empty_like(self.docs)])
-            self.counts = np.concatenate([self.counts, np.empty_like(self.counts)])
-        return self.docs[self.size :], self.counts[self.size :]
-
-    def add(self, length: int) -> Place:
-        """Keep the list of this length that was written there; give its place."""
-        start = self.size
-        self.size += length
-        return start, length
 
 
 class Terms(Protocol):
-    """What a query is made of: entities, or words."""
+    """What a query is made of, entities or words, and its lists in the days opened so far."""
 
-    def find(self, day: Day, term: str, pool: Pool) -> Place:
-        """The articles of a day that hold the term, and how often."""
+    @property
+    def size(self) -> int:
+        """How much is kept."""
+
+    def open(self, day: Day) -> int:
+        """The number of a day; it is opened where it is new."""
+
+    def look_up(self, terms: Sequence[str], days: Array, row: int, lists: TermLists) -> None:
+        """Where the list of each term in each day lies, put into the rows from `row` on."""
+
+    @property
+    def pool(self) -> tuple[Array, Array, Array]:
+        """The articles of all lists, the frequency in each, and how long each is."""
 
     def lengths(self, day: Day) -> Array:
         """The length of each article of a day, counted in such terms."""
@@ -56,158 +53,207 @@ class Terms(Protocol):
         """What the term strictly matches in a day."""
 
 
+def asked_for(terms: Sequence[str]) -> Array:
+    """Terms as bytes, one a line; none holds white space but single spaces."""
+    return np.frombuffer("\n".join(terms).encode("utf-8", "surrogatepass"), np.uint8)
+
+
 class Entities:
     """Entities as query terms: strict match decides, soft match counts (Appendix B)."""
 
     def __init__(self, settings: Settings):
         self._settings = settings
-        self._vocabularies: dict[int, TokenIndex] = {}
+        self._numbers: dict[Day, int] = {}
+        self._days: list[Day] = []
+        self._texts = Texts()
+        self._token_starts, self._token_surfaces = Stack(np.int32, 0), Stack(np.int32)
+        self._surface_starts, self._surface_slots = Stack(np.int32, 0), Stack(np.int32)
+        self._slot_docs, self._slot_counts = Stack(np.int32), Stack(np.int32)
+        self._doc_firsts, self._doc_lengths = Stack(np.int64), Stack(np.int32)
+        self._absorbed_starts, self._absorbed = Stack(np.int32, 0), Stack(np.int32)
+        self._docs, self._counts, self._lengths = (Stack(np.int32) for _ in range(3))
+        self._terms = Numbering()
+        self._known = TermLists(np.zeros((0, 0), np.int32), np.zeros((0, 0), np.int32))
+        self._aligned: dict[int, TokenIndex] = {}
+        self._largest = 0
+        self._of: EntityDays | None = None
+        self._scratch: list[Array] = []
+
+    @property
+    def size(self) -> int:
+        """Postings and slots that are kept."""
+        return self._docs.size + self._slot_docs.size + self._known.sizes.size
+
+    def open(self, day: Day) -> int:
+        """Invert a day: the surfaces of each token, the slots of each surface."""
+        known = self._numbers.get(day)
+        if known is not None:
+            return known
+        arrays = day.arrays
+        surface_sizes, doc_slots = arrays["surface_sizes"], arrays["doc_slots"]
+        surface, slot = self._surface_starts.size - 1, self._slot_docs.size
+        owners = np.repeat(np.arange(len(surface_sizes)), surface_sizes)
+        ends, items = grouped(arrays["surface_tokens"], len(day.tokens))
+        self._token_starts.add_ends(ends)
+        self._token_surfaces.add(owners[items] + surface)
+        ends, items = grouped(arrays["slot_surfaces"], len(surface_sizes))
+        self._surface_starts.add_ends(ends)
+        self._surface_slots.add(items + slot)
+        self._slot_docs.add(np.repeat(np.arange(day.size), doc_slots))
+        self._slot_counts.add(arrays["slot_counts"])
+        absorbed = np.repeat(
+            np.repeat(starts_of(doc_slots)[:-1], doc_slots), arrays["absorbed_sizes"]
+        )
+        self._absorbed_starts.add_ends(np.cumsum(arrays["absorbed_sizes"], dtype=np.int64))
+        self._absorbed.add(absorbed + arrays["absorbed"] + slot)
+        self._doc_firsts.add(np.array([self._doc_lengths.size]))
+        self._doc_lengths.add(self.lengths(day))
+        self._texts.add(day.tokens)
+        self._largest = max(self._largest, day.size)
+        self._of = None
+        self._numbers[day] = len(self._days)
+        self._days.append(day)
+        return len(self._days) - 1
+
+    def look_up(self, terms: Sequence[str], days: Array, row: int, lists: TermLists) -> None:
+        """Articles with a strict match of each entity, and |M^soft| in each."""
+        numbers = np.array(list(map(self._terms.__getitem__, terms)), np.int64)
+        self._make_room()
+        if self._settings.t < 1:
+            self._align(terms, numbers, days)
+        asked, complete = asked_for(terms), False
+        while not complete:
+            self._docs.size, complete = entity_lists(
+                asked, numbers, days, self._settings.q, self._all(), self._known,
+                *self.pool, self._docs.size, row, lists,
+            )  # fmt: skip
+            if not complete:
+                for stack in (self._docs, self._counts, self._lengths):
+                    stack.all = doubled(stack.all)
+
+    def _make_room(self) -> None:
+        """A cell for each term in each day."""
+        terms, days = self._known.sizes.shape
+        if len(self._terms) > terms or len(self._days) > days:
+            shape = max(terms, 2 * len(self._terms)), max(days, 2 * len(self._days))
+            grown = TermLists(np.zeros(shape, np.int32), np.full(shape, -1, np.int32))
+            for old, new in zip(self._known, grown, strict=True):
+                new[:terms, :days] = old
+            self._known = grown
+
+    def _align(self, terms: Sequence[str], numbers: Array, days: Array) -> None:
+        """The lists at t < 1, where many tokens align with a token: found before they are asked."""
+        for term, number in zip(terms, numbers.tolist(), strict=True):
+            for day in days.tolist():
+                if self._known.sizes[number, day] < 0:
+                    start = self._docs.size
+                    for stack in (self._docs, self._counts, self._lengths):
+                        stack.size = start
+                        stack.room(self._days[day].size)
+                    stamp = stamp_of(number, day)
+                    size = soft_postings(
+                        self._surfaces(day, term), self._all(), day, stamp,
+                        *(array[start:] for array in self.pool),
+                    )  # fmt: skip
+                    self._known.starts[number, day], self._known.sizes[number, day] = start, size
+                    self._docs.size = start + size
+
+    @property
+    def pool(self) -> tuple[Array, Array, Array]:
+        """The articles of all lists, the frequency in each, and how long each is."""
+        return self._docs.all, self._counts.all, self._lengths.all
 
     def lengths(self, day: Day) -> Array:
         """Lengths in mentions."""
-        return day.lengths
-
-    def find(self, day: Day, term: str, pool: Pool) -> Place:
-        """Articles with a strict match of the entity, and |M^soft| in each."""
-        surfaces = self._surfaces(day, term.split())
-        if surfaces is None:
-            return NOTHING
-        docs, counts = pool.room(day.size)
-        return pool.add(soft_postings(surfaces, *day.slots, docs, counts))
+        return day.mentions
 
     def matches(self, day: Day, term: str) -> list[str]:
         """The surfaces that the entity strictly matches."""
-        found = self._surfaces(day, term.split())
-        return [] if found is None else [day.surfaces[place] for place in found.tolist()]
+        number = self.open(day)
+        first = sum(len(before.arrays["surface_sizes"]) for before in self._days[:number])
+        return [day.surfaces[place - first] for place in self._surfaces(number, term).tolist()]
 
-    def _surfaces(self, day: Day, tokens: list[str]) -> Array | None:
-        """The surfaces of a day that an entity strictly matches; None where there is none."""
-        if self._settings.t == 1:
-            known = day.tokens
-            matching = [[known[token]] for token in tokens if token in known]
-        else:
-            matching = [row for row in (self._aligned(day, token) for token in tokens) if row]
-        if not matching or len(matching) / len(tokens) < self._settings.q:
-            return None  # most entities in most days
-        starts, surfaces = day.token_surfaces
-        if len(tokens) == 1 and len(matching[0]) == 1:
-            place = matching[0][0]
-            return surfaces[starts[place] : starts[place + 1]]
-        places = np.array([place for row in matching for place in row], np.int64)
-        sizes = np.array([len(row) for row in matching], np.int64)
-        hits = np.zeros(len(day.surface_starts) - 1, np.int32)
-        found = strict_surfaces(
-            places, sizes, starts, surfaces, hits, len(tokens), self._settings.q
-        )
-        return found if len(found) else None
+    def _surfaces(self, number: int, term: str) -> Array:
+        """The surfaces of a day that an entity strictly matches."""
+        tokens = term.split()
+        rows = [self._tokens(number).aligned(token, self._settings.t) for token in tokens]
+        matching = np.array([place for row in rows for place in row], np.int64)
+        groups = np.array(list(map(len, rows)), np.int64)
+        matching += self._texts.firsts.all[number]
+        return strict_surfaces(matching, groups, len(tokens), self._settings.q, self._all())
 
-    def _aligned(self, day: Day, token: str) -> list[int]:
-        vocabulary = self._vocabularies.get(id(day))
-        if vocabulary is None:
-            vocabulary = self._vocabularies[id(day)] = TokenIndex(list(day.tokens))
-        return vocabulary.aligned(token, self._settings.t)
+    def _tokens(self, number: int) -> TokenIndex:
+        index = self._aligned.get(number)
+        if index is None:
+            tokens = self._days[number].tokens
+            index = TokenIndex(tokens.pick(range(len(tokens))))
+            self._aligned[number] = index
+        return index
+
+    def _all(self) -> EntityDays:
+        if self._of is None:
+            self._of = EntityDays(
+                self._texts.firsts.all, *self._texts.strings,
+                self._token_starts.all, self._token_surfaces.all,
+                self._surface_starts.all, self._surface_slots.all, self._slot_docs.all,
+                self._slot_counts.all, self._absorbed_starts.all, self._absorbed.all,
+                self._doc_firsts.all, self._doc_lengths.all,
+                np.array([day.size for day in self._days], np.int64), *self._zeros(),
+            )  # fmt: skip
+        return self._of
+
+    def _zeros(self) -> list[Array]:
+        """Scratch as large as what it is for; made again only where that has grown."""
+        surfaces, slots = len(self._surface_starts.all), len(self._slot_docs.all)
+        sizes = [surfaces, surfaces, surfaces, slots, self._largest]
+        if [len(array) for array in self._scratch] != sizes:
+            self._scratch = [np.zeros(size, np.int64) for size in sizes]
+        return self._scratch
 
 
 class Words:
     """Plain words as query terms."""
 
+    def __init__(self) -> None:
+        self._numbers: dict[Day, int] = {}
+        self._texts = Texts()
+        self._list_starts = Stack(np.int64, 0)
+        self._docs, self._counts, self._lengths = (Stack(np.int32) for _ in range(3))
+
+    @property
+    def size(self) -> int:
+        """Postings that are kept."""
+        return self._docs.size
+
+    def open(self, day: Day) -> int:
+        """Invert a day: the articles of each word."""
+        known = self._numbers.get(day)
+        if known is None:
+            ends, docs, counts = inverted(day.doc_starts, day.arrays["doc_words"], len(day.words))
+            self._list_starts.add_ends(ends)
+            self._docs.add(docs)
+            self._counts.add(counts)
+            self._lengths.add(day.arrays["doc_sizes"][docs])
+            self._texts.add(day.words)
+            known = self._numbers[day] = len(self._numbers)
+        return known
+
+    def look_up(self, terms: Sequence[str], days: Array, row: int, lists: TermLists) -> None:
+        """Articles that say each word, and how often."""
+        of = WordDays(self._texts.firsts.all, *self._texts.strings, self._list_starts.all)
+        word_lists(asked_for(terms), days, of, row, lists)
+
+    @property
+    def pool(self) -> tuple[Array, Array, Array]:
+        """The articles of all lists, the frequency in each, and how long each is."""
+        return self._docs.all, self._counts.all, self._lengths.all
+
     def lengths(self, day: Day) -> Array:
         """Lengths in words, stop words aside."""
-        return day.word_lengths
-
-    def find(self, day: Day, term: str, pool: Pool) -> Place:
-        """Articles that say the word, and how often."""
-        place = day.words.get(term)
-        if place is None:
-            return NOTHING
-        starts = day.arrays["word_starts"]
-        said = day.arrays["word_docs"][starts[place] : starts[place + 1]]
-        return pool.add(run_lengths(said, *pool.room(len(said))))
+        return day.arrays["doc_sizes"]
 
     def matches(self, day: Day, term: str) -> list[str]:
         """The word itself."""
-        return [term] if term in day.words else []
-
-
-class Lists:
-    """The lists of one kind of term over all days, each resolved once."""
-
-    def __init__(self, terms: Terms):
-        self.pool = Pool()
-        self.terms = terms
-        self._known: dict[int, tuple[Day, dict[str, Place]]] = {}
-
-    def of(self, day: Day) -> dict[str, Place]:
-        """The lists of a day that are known already."""
-        # Keeps the day itself, so that its number stays its own.
-        return self._known.setdefault(id(day), (day, {}))[1]
-
-    def find(self, term: str, day: Day) -> Place:
-        """Where the list of a term in a day lies."""
-        known = self.of(day)
-        if term not in known:
-            known[term] = self.terms.find(day, term, self.pool)
-        return known[term]
-
-
-class WindowTable:
-    """For the posts of one day: the days they look back on, and the lists of their terms there."""
-
-    def __init__(
-        self,
-        days: list[Day],
-        lists: Lists,
-        idf_reference: Callable[[str], float],
-        freshness: Callable[[Array], Array] = np.ones_like,
-    ):
-        self.days = days
-        self._lists = lists
-        self._idf_reference = idf_reference
-        self._rows: dict[str, int] = {}
-        self._size = 0
-        self.starts = np.zeros((64, len(days)), np.int64)
-        self.sizes = np.zeros((64, len(days)), np.int64)
-        self.idf_reference = np.zeros(64)
-        self._known = [lists.of(day) for day in days]
-        lengths = [lists.terms.lengths(day) for day in days]
-        self.lengths = np.concatenate(lengths).astype(np.float64)
-        self.freshness = freshness(np.concatenate([day.times for day in days]).astype(np.float64))
-        self.length_starts = np.cumsum([0, *map(len, lengths[:-1])])
-        self.day_sizes = np.array([day.size for day in days], np.int64)
-        self.largest = int(self.day_sizes.max())
-        self.day_lengths = np.array([float(row.sum()) for row in lengths])
-        self._sums = np.concatenate([[0.0], np.cumsum(lengths[0])])
-
-    def rows(self, terms: Sequence[str]) -> Array:
-        """The rows of terms; those that no day holds are left out."""
-        known = self._rows
-        places = [known[term] if term in known else self._add(term) for term in terms]
-        return np.array([place for place in places if place >= 0], np.int64)
-
-    def _add(self, term: str) -> int:
-        find, pool = self._lists.terms.find, self._lists.pool
-        places = []
-        for day, known in zip(self.days, self._known, strict=True):
-            place = known.get(term)
-            if place is None:
-                place = known[term] = find(day, term, pool)
-            places.append(place)
-        if not any(size for _, size in places):
-            self._rows[term] = -1
-            return -1
-        row = self._size
-        self._size += 1
-        if row == len(self.starts):
-            self.starts, self.sizes = (np.concatenate([a, a]) for a in (self.starts, self.sizes))
-            self.idf_reference = np.concatenate([self.idf_reference, self.idf_reference])
-        self._rows[term] = row
-        self.starts[row] = [start for start, _ in places]
-        self.sizes[row] = [size for _, size in places]
-        self.idf_reference[row] = self._idf_reference(term)
-        return row
-
-    def clipped(self, articles: int) -> tuple[Array, Array]:
-        """Sizes and lengths of the days when of the first only so many articles count."""
-        sizes, lengths = self.day_sizes.copy(), self.day_lengths.copy()
-        sizes[0], lengths[0] = articles, self._sums[articles]
-        return sizes, lengths
+        lists = TermLists(*np.zeros((2, 1, 1), np.int32))
+        self.look_up([term], np.array([self.open(day)]), 0, lists)
+        return [term] if lists.sizes[0, 0] else []

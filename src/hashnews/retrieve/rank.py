@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
+import numpy as np
 from numba import njit
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -16,7 +17,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def compiled(function: F) -> F:
     """Compile a function when it is first called, and keep it compiled for the next run."""
-    return cast(F, njit(cache=True, nogil=True)(function))
+    return cast(F, njit(cache=True, nogil=True, error_model="numpy")(function))
 
 
 @compiled
@@ -50,9 +51,9 @@ def freshness(age: Any, half_life: float) -> Any:
 
 
 @compiled
-def telling(score: float, best: float, length: float, sharpness: float) -> float:
-    """(s / s_max)^x / sqrt(|d|): how much each word of a retrieved article counts."""
-    return float((score / best) ** sharpness / math.sqrt(max(1.0, length)))
+def telling(score: Any, best: float, length: Any, sharpness: float) -> Any:
+    """(s / s_max)^x / sqrt(|d|): how much each word of retrieved articles counts; of arrays."""
+    return (score / best) ** sharpness / np.sqrt(np.maximum(1.0, length))
 
 
 @compiled

@@ -15,19 +15,21 @@ from hashnews.config import Config
 from hashnews.errors import DataError
 from hashnews.news.times import A_DAY, microseconds
 from hashnews.records import PostContext, PreparedPost, Retrieved
-from hashnews.retrieve.context import heaviest, word_weights
+from hashnews.retrieve.context import WordSums
 from hashnews.retrieve.day import Day, fold_entity
 from hashnews.retrieve.index import NewsIndex
-from hashnews.retrieve.kernels import score_windows
-from hashnews.retrieve.lists import Array, Entities, Lists, Terms, WindowTable, Words
-from hashnews.retrieve.rank import idf
+from hashnews.retrieve.lists import Entities, Terms, Words
+from hashnews.retrieve.scoring import score_posts
+from hashnews.retrieve.windows import WindowTable
 from hashnews.text.stopwords import STOP_WORDS
 from hashnews.text.tokens import words
 
 Ranking = Literal["tp", "bm25", "words"]
+Query = tuple[Sequence[str], int]  # terms, and the post's time
 Found = tuple[Day, int, float, int]  # day, place there, score, window
-MOST_TABLES = 40
+MOST_TABLES = 64
 MOST_POSTINGS = 1 << 26
+NEVER = 1 << 62
 
 
 class RetrieverConfig(Config):
@@ -60,19 +62,28 @@ class Retriever:
         self._reference = reference
         self.spans = np.arange(1, self.config.windows + 1)
         self._takes = np.ones(self.config.windows, np.int64)
-        self._scores = np.zeros((0, self.config.windows))
+        self._scores = np.zeros((self.config.windows, 0))
         by_popularity = self.config.ranking == "tp"
         self.exponents = (float(by_popularity), float(not by_popularity))
         self._forget()
 
     def retrieve(self, post: PreparedPost) -> PostContext:
         """The articles for a post and the words drawn from them; without a time it is now."""
-        moment = microseconds(post.created_at or datetime.now(UTC))
-        found = self.find(self.terms(post), moment)
-        weights = word_weights((day, place, score) for day, place, score, _ in found)
+        return self.retrieve_all([post])[0]
+
+    def retrieve_all(self, posts: Sequence[PreparedPost]) -> list[PostContext]:
+        """The same for many posts, which takes less time a post."""
+        now = datetime.now(UTC)
+        asked = [(self.terms(post), microseconds(post.created_at or now)) for post in posts]
+        return [self._context(found) for found in self.find_all(asked)]
+
+    def _context(self, found: list[Found]) -> PostContext:
+        # Eq. 1: w_t = sum over i of s(p, h_i | D_i) freq(t, h_i), over all words but stop words.
+        articles = [(day, np.array([place]), np.array([s])) for day, place, s, _ in found]
+        words, weights = self._words.weights(articles)
         return PostContext(
             [Retrieved(day.id(place), score, window) for day, place, score, window in found],
-            heaviest(weights, self.config.context),
+            self._words.heaviest(words, weights, self.config.context),
         )
 
     def terms(self, post: PreparedPost) -> list[str]:
@@ -83,67 +94,62 @@ class Retriever:
 
     def find(self, terms: Sequence[str], moment: int) -> list[Found]:
         """The best article of each window that no window before it gave."""
-        table = self.table(moment // A_DAY)
-        rows = table.rows(terms)
-        if not len(rows):
-            return []
-        if len(self._scores) < table.largest:
-            self._scores = np.zeros((table.largest, self.config.windows))
-        size, days, places, scores, windows = score_windows(
-            rows, table.starts, table.sizes, table.idf_reference,
-            self._lists.pool.docs, self._lists.pool.counts,
-            *table.clipped(self.clip(table.days[0], moment)), table.length_starts, table.lengths,
-            table.freshness, self.spans, self._takes, *self.exponents,
-            self.config.cap, self.config.a, self.config.b, self._scores,
+        return self.find_all([(terms, moment)])[0]
+
+    def find_all(self, posts: Sequence[Query]) -> list[list[Found]]:
+        """`find` for many posts; those of one day are looked up and scored together."""
+        found: list[list[Found]] = [[] for _ in posts]
+        of_day: dict[int, list[int]] = {}
+        for at, (_, moment) in enumerate(posts):
+            of_day.setdefault(moment // A_DAY, []).append(at)
+        for number, places in of_day.items():
+            table = self.table(number)
+            asked = [posts[at] for at in places]
+            for at, given in zip(places, self._score(table, asked), strict=True):
+                found[at] = [
+                    (table.days[int(day)], int(place), score, int(window) + 1)
+                    for day, place, score, window in given
+                ]
+        return found
+
+    def _score(self, table: WindowTable, posts: list[Query]) -> list[list[list[float]]]:
+        """Day, place, score and window of the articles of posts of one day."""
+        if self._scores.shape[1] < table.largest:
+            self._scores = np.zeros((self.config.windows, table.largest))
+        config = self.config
+        rows, starts = table.rows([terms for terms, _ in posts])
+        moments = [moment if config.clip == "time" else NEVER for _, moment in posts]
+        given = np.empty((len(posts), config.windows, 4))
+        sizes = np.empty(len(posts), np.int64)
+        score_posts(
+            rows, starts, np.array(moments), given, sizes, *table.arrays, self.spans, self._takes,
+            *self.exponents, config.cap, config.a, config.b, self._scores,
         )  # fmt: skip
-        rows_found = zip(
-            days[:size].tolist(), places[:size].tolist(), scores[:size].tolist(),
-            windows[:size].tolist(), strict=True,
-        )  # fmt: skip
-        return [(table.days[day], place, score, w + 1) for day, place, score, w in rows_found]
+        return [all_of[:size] for all_of, size in zip(given.tolist(), sizes.tolist(), strict=True)]
 
     def clip(self, today: Day, moment: int) -> int:
         """How many of the day's articles were out before the post."""
-        return (
-            today.size if self.config.clip == "day" else int(np.searchsorted(today.times, moment))
-        )
+        return int(today.times.searchsorted(moment if self.config.clip == "time" else NEVER))
 
     def table(self, number: int) -> WindowTable:
         """The days that posts of this day look back on."""
-        if self._version != self.index.version or self._lists.pool.size > MOST_POSTINGS:
+        if self._version != self.index.version or self.lists.size > MOST_POSTINGS:
             self._forget()
         table = self._tables.get(number)
         if table is None:
             days = [self.index.day(number - back) for back in range(self.config.windows + 1)]
-            table = self._tables[number] = WindowTable(days, self._lists, self.idf_reference)
+            table = self._tables[number] = WindowTable(days, self.lists, self.usual(number))
             if len(self._tables) > MOST_TABLES:
                 del self._tables[next(iter(self._tables))]
         return table
 
+    def usual(self, number: int) -> list[Day]:
+        """R for the posts of a day: what says how common an entity is otherwise."""
+        return [] if self._reference is None else [self._reference]
+
     def _forget(self) -> None:
         words = self.config.ranking == "words"
-        terms: Terms = Words() if words else Entities(self.index.settings)
-        self._lists = Lists(terms)
+        self.lists: Terms = Words() if words else Entities(self.index.settings)
+        self._words = WordSums()
         self._tables: dict[int, WindowTable] = {}
         self._version = self.index.version
-
-    def postings(self, day: Day, term: str) -> tuple[Array, Array]:
-        """The articles of a day that hold a term, and how often each does."""
-        start, size = self._lists.find(term, day)
-        pool = self._lists.pool
-        return pool.docs[start : start + size], pool.counts[start : start + size]
-
-    def lengths(self, day: Day) -> Array:
-        """The length of each article of a day."""
-        return self._lists.terms.lengths(day)
-
-    def matches(self, day: Day, term: str) -> list[str]:
-        """What a term strictly matches in a day, as the news writes it."""
-        return self._lists.terms.matches(day, term)
-
-    def idf_reference(self, term: str) -> float:
-        """IDF(e, R); an entity that R does not hold counts as if one article did."""
-        if self._reference is None:
-            return 1.0
-        n = self._lists.find(term, self._reference)[1]
-        return float(idf(self._reference.size, max(1, n)))

@@ -54,7 +54,7 @@ def trends(index: NewsIndex, at: datetime, most: int = 20, cap: float = 10.0) ->
 
 def articles_naming(day: Day, clip: int) -> Counter[str]:
     """How many of the first `clip` articles of a day name each entity."""
-    slots = day.arrays["slot_docs"]
-    surface = np.repeat(np.arange(len(day.surfaces)), np.diff(day.arrays["surface_starts"]))
-    counts = np.bincount(surface[slots < clip], minlength=len(day.surfaces)).tolist()
+    named = int(day.arrays["doc_slots"][:clip].sum(dtype=np.int64))
+    slots = day.arrays["slot_surfaces"][:named]
+    counts = np.bincount(slots, minlength=len(day.surfaces)).tolist()
     return Counter({name: n for name, n in zip(day.surfaces, counts, strict=True) if n})

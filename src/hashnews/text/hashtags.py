@@ -143,9 +143,12 @@ class Forms:
         form = written.lstrip("#＃")
         self._seen[fold(form).replace("_", "")][form] += 1
 
-    def write(self, words: Sequence[str]) -> str:
-        """Words as a hashtag: as people write it where that is known, else in CamelCase."""
-        seen = self._seen.get("".join(words), Counter())
+    def write(self, words: Sequence[str], here: Iterable[str] = ()) -> str:
+        """Words as a hashtag: as people write it where that is known, else in CamelCase.
+
+        `here` are writings of this hashtag seen where it is going to be used.
+        """
+        seen = self._seen.get("".join(words), Counter()) + Counter(w.lstrip("#＃") for w in here)
         form = min(seen, key=lambda form: (form == fold(form), -seen[form], form), default=None)
         if form is None or (len(words) > 1 and form == fold(form)):
             form = "".join(self._names.get(word) or word[:1].upper() + word[1:] for word in words)

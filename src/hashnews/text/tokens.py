@@ -103,7 +103,7 @@ def words(text: str) -> list[str]:
     for chunk in text.split():
         known = _KNOWN.get(chunk)
         if known is None:
-            known = _words_of_chunk(chunk)
+            known = tuple(_words_of_chunk(chunk))
             if len(chunk) <= LONGEST_KNOWN:
                 if len(_KNOWN) >= MOST_KNOWN:
                     _KNOWN.clear()
@@ -113,11 +113,19 @@ def words(text: str) -> list[str]:
 
 
 LONGEST_KNOWN, MOST_KNOWN = 30, 300_000
-_KNOWN: dict[str, list[str]] = {}
+_KNOWN: dict[str, tuple[str, ...]] = {}
+EDGES = ",.;:!?()[]\"'“”‘’"  # around a word these say nothing of it
 WORD_KINDS = frozenset({"plain", "word", "number", "hashtag", "mention"})
 
 
 def _words_of_chunk(chunk: str) -> list[str]:
+    bare = chunk.strip(EDGES)
+    if bare.isascii():  # most of what is written: a word or a number, or some of them with hyphens
+        if bare.isalnum():
+            return [bare.lower()]
+        parts = bare.split("-")
+        if all(map(str.isalnum, parts)):
+            return [part.lower() for part in parts]
     return [
         word
         for match in TOKEN.finditer(chunk)
