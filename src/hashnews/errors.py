@@ -1,6 +1,7 @@
 """Every error HashNews raises on purpose.
 
 HashNewsError
+├── ClusterError     a step on the cluster failed
 ├── ConfigError      a setting is unknown, missing or out of range
 ├── DataError        an input file, or one line of it, cannot be read
 ├── FetchError       an address gave nothing usable
@@ -24,6 +25,10 @@ from pathlib import Path
 
 class HashNewsError(Exception):
     """Base of all errors raised on purpose."""
+
+
+class ClusterError(HashNewsError):
+    """A step on the cluster failed."""
 
 
 class ConfigError(HashNewsError):

@@ -12,6 +12,7 @@ import gzip
 import io
 import json
 import os
+import secrets
 import sys
 import zlib
 from collections.abc import Iterable, Iterator
@@ -192,7 +193,8 @@ def new_file(path: str | Path) -> Iterator[IO[str]]:
         sys.stdout.flush()
         return
     target = Path(path)
-    scratch = target.with_name(f".{target.name}.tmp-{os.getpid()}")
+    # Processes of two machines that share a folder may have the same number.
+    scratch = target.with_name(f".{target.name}.tmp-{os.getpid()}-{secrets.token_hex(4)}")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         packed = target.name.lower().endswith(".gz")

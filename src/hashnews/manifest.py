@@ -46,7 +46,7 @@ def new_directory(target: Path, kind: str, about: dict[str, Any]) -> Iterator[Pa
         yield scratch
         files = sorted(path for path in scratch.iterdir() if path.name != MANIFEST)
         write_manifest(scratch, kind, about, {path.name: file_sum(path) for path in files})
-        _put_in_place(scratch, target)
+        put_in_place(scratch, target)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
@@ -108,7 +108,8 @@ def check_file(directory: Path, name: str, expected: FileSum) -> None:
         raise ModelError(f"{directory}: {name} is damaged; copy or save the directory again")
 
 
-def _put_in_place(scratch: Path, target: Path) -> None:
+def put_in_place(scratch: Path, target: Path) -> None:
+    """Give a whole directory its name; one of ours that has it goes."""
     if target.exists():
         if target.is_dir() and any(target.iterdir()) and not (target / MANIFEST).exists():
             raise ModelError(f"{target} is in use by something else: give a new directory")

@@ -33,6 +33,7 @@ Split = Literal["chronological", "random"]
 Part = Literal["train", "validation", "test"]
 TRAIN, VALIDATION = 0.8, 0.1  # the rest is for the test
 BATCH = 256
+COPY = "copy of an earlier post"
 
 RETWEET = regex.compile(r"\s*RT @\w")
 SPACE = regex.compile(r"\s+")
@@ -78,31 +79,48 @@ class Preparer:
                 self.statistics.add(ready)
                 yield ready
 
+    def remember(self, posts: Iterable[Post]) -> Iterator[PreparedPost]:
+        """The posts with any hashtag, inline or trailing, that are their author's own words."""
+        for post in posts:
+            text = _own_text(post)
+            if not RETWEET.match(text):
+                ready = self._parted(post, text)
+                if ready.hashtags or ready.inline:
+                    yield ready
+
+    def read(self, post: Post) -> PreparedPost:
+        """What any post says, with the hashtags and the names it holds."""
+        ready = self._parted(post, _own_text(post))
+        if post.entities is not None:
+            return ready
+        names = tuple(entity.text for entity in self._finder.find(ready.body))
+        return ready.model_copy(update={"entities": names})
+
     def _read(self, post: Post) -> PreparedPost | None:
         """One post without its entities, or None, counted, where it is of no use."""
-        text = repair(post.text)
-        rule = COLLECTIONS.get(post.collection or "", ANY_COLLECTION)
-        if rule.quoted_tail and (tail := rule.quoted_tail.search(text)):
-            text = text[: tail.start()]
+        text = _own_text(post)
         if RETWEET.match(text):
             return self._dropped("retweet")
-        parted = part_hashtags(text)
-        targets = self._hashtags(parted.trailing, self._never | rule.searched_for)
-        if not targets:
+        ready = self._parted(post, text)
+        if not ready.hashtags:
             return self._dropped("no trailing hashtag")
-        body = self._body(text, parted)
-        if not words(body):
+        if not words(ready.body):
             return self._dropped("nothing but hashtags")
-        if self._is_copy(body, targets):
-            return self._dropped("copy of an earlier post")
+        if self._is_copy(ready):
+            return self._dropped(COPY)
+        return ready
+
+    def _parted(self, post: Post, text: str) -> PreparedPost:
+        """A post as its body and its hashtags; the entities are those it brought."""
+        parted = part_hashtags(text)
         return PreparedPost(
             id=post.id,
             created_at=post.created_at,
             user=post.user,
             collection=post.collection,
-            body=body,
+            body=self._body(text, parted),
             entities=post.entities or (),
-            hashtags=targets,
+            hashtags=self._hashtags(parted.trailing, self._never | rule_of(post).searched_for),
             inline=self._hashtags(parted.inline, frozenset()),
             urls=tuple(token.text for token in parted.tokens if token.kind == "url"),
         )
@@ -136,12 +154,18 @@ class Preparer:
         # `.@user` is how one opens a post to all readers; the point says nothing.
         return body[1:] if body.startswith(".") and text.lstrip().startswith(".@") else body
 
-    def _is_copy(self, body: str, targets: tuple[Hashtag, ...]) -> bool:
-        said = " ".join(words(body)) + "#" + "#".join(sorted(tag.key for tag in targets))
-        digest = hashlib.blake2b(said.encode(), digest_size=8).digest()
+    def _is_copy(self, post: PreparedPost) -> bool:
+        digest = copy_digest(post)
         known = digest in self._seen
         self._seen.add(digest)
         return known
+
+
+def copy_digest(post: PreparedPost) -> bytes:
+    """What posts that say the same under the same hashtags have in common."""
+    targets = sorted(tag.key for tag in post.hashtags)
+    said = " ".join(words(post.body)) + "#" + "#".join(targets)
+    return hashlib.blake2b(said.encode(), digest_size=8).digest()
 
 
 def learn_from(
@@ -162,6 +186,19 @@ def learn_from(
 
     taught = finder.learn(texts()) if isinstance(finder, FastFinder) else finder
     return segmenter.learn(texts()), taught
+
+
+def rule_of(post: Post | PreparedPost) -> CollectionRule:
+    """What is known about the collection a post is from."""
+    return COLLECTIONS.get(post.collection or "", ANY_COLLECTION)
+
+
+def _own_text(post: Post) -> str:
+    """The post's text, repaired, without what it quotes."""
+    text = repair(post.text)
+    quoted = rule_of(post).quoted_tail
+    tail = quoted.search(text) if quoted else None
+    return text[: tail.start()] if tail else text
 
 
 def _one_space(found: regex.Match[str]) -> str:
@@ -187,7 +224,7 @@ def write_prepared(
             write_records(waiting, (_noted(post, times) for post in posts))
             cuts = chronological_cuts(times)
             again = RecordFile(waiting, PreparedPost)
-            write_records(target, (_with(p, chronological_part(_time(p), cuts)) for p in again))
+            write_records(target, (_with(p, chronological_part(time_of(p), cuts)) for p in again))
 
 
 def _with(post: PreparedPost, part: Part) -> PreparedPost:
@@ -195,11 +232,12 @@ def _with(post: PreparedPost, part: Part) -> PreparedPost:
 
 
 def _noted(post: PreparedPost, times: array[float]) -> PreparedPost:
-    times.append(_time(post))
+    times.append(time_of(post))
     return post
 
 
-def _time(post: PreparedPost) -> float:
+def time_of(post: PreparedPost) -> float:
+    """When a post was written, in seconds since 1970."""
     if post.created_at is None:
         raise DataError(
             f"post {post.id} has no created_at: a chronological split needs it (or --split random)"

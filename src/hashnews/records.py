@@ -157,6 +157,7 @@ class Article(Record):
     url: str | None = None
     source: str | None = None
     entities: tuple[str, ...] | None = None
+    finder: str | None = None  # what found the entities; None: they came with the article
 
     @model_validator(mode="before")
     @classmethod

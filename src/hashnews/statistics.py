@@ -77,7 +77,7 @@ class Statistics:
         return {
             "table": {key: round(value, 2) for key, value in self.table(finder).items()},
             "finder": finder.name,
-            "dropped": dict(dropped.most_common()),
+            "dropped": dict(sorted(dropped.items(), key=lambda item: (-item[1], item[0]))),
             "hashtag_frequencies": frequencies,
             "percent_hashtags_used_at_most_5_times": round(100 * _share(rare, len(self._uses)), 2),
         }

@@ -133,12 +133,12 @@ def test_a_bad_line_stops_after_what_was_good_or_is_set_aside(tmp_path, monkeypa
 def test_exported_lines_make_the_same_store_again(store, tmp_path):
     add(store, [make(3, entities=("Given",)), make(1), make(2)])
     out = tmp_path / "out.jsonl.gz"
-    assert export_lines(str(out), store.read(), with_entities=False) == 3
+    assert export_lines(str(out), store.read()) == 3
     with NewsStore(tmp_path / "again.db", "write") as again:
         add_paths(again, out)
         assert [one[2:] for one in again.read()] == [one[2:] for one in store.read()]
         assert dump(again)["keys"] != []
-    export_lines(str(out), store.read(), with_entities=True)
+    export_lines(str(out), store.read(), "fast")
     lines = gzip.decompress(out.read_bytes()).decode().splitlines()
     shown = [json.loads(line)["entities"] for line in lines]
     assert shown[2] == ["Given"]
@@ -150,7 +150,7 @@ def test_parquet_is_partitioned_by_day_and_reads_back(store, tmp_path, monkeypat
     monkeypatch.setattr("hashnews.news.export.ROWS_A_FILE", 10)
     add(store, [make(n) for n in range(40)])
     out = tmp_path / "news.parquet"
-    assert export_parquet(out, store.read()) == 40
+    assert export_parquet(out, store.read(), "fast") == 40
     files = sorted(str(path.relative_to(out)) for path in out.rglob("*.parquet"))
     assert files == [
         "day=2020-06-01/part-0.parquet", "day=2020-06-01/part-1.parquet",
@@ -161,7 +161,7 @@ def test_parquet_is_partitioned_by_day_and_reads_back(store, tmp_path, monkeypat
     assert table.num_rows == 40
     assert table["published_at"][0].as_py() == START
     with pytest.raises(DataError, match="exists already"):
-        export_parquet(out, store.read())
+        export_parquet(out, store.read(), "fast")
     with NewsStore(tmp_path / "again.db", "write") as again:
         add_paths(again, *(out / name for name in files))
         assert [one.article for one in again.read()] == [one.article for one in store.read()]

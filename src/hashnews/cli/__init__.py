@@ -17,13 +17,19 @@ from hashnews.errors import HashNewsError
 
 COMMANDS = {
     "demo": "demo",
+    "suggest": "suggest",
     "prepare": "text",
     "segment": "text",
     "entities": "text",
     "news": "news",
+    "posts": "posts",
     "retrieve": "retrieve",
     "trends": "retrieve",
     "train": "train",
+    "evaluate": "evaluate",
+    "reproduce": "reproduce",
+    "serve": "serve",
+    "doctor": "doctor",
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import click
@@ -71,3 +72,32 @@ def on_error_option(command: F) -> F:
 def json_option(command: F) -> F:
     """`--json`, the same everywhere."""
     return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
+
+
+def engine_options(command: F) -> F:
+    """`--engine` and `--address`, the same for every step that a cluster can do."""
+    engine = click.option(
+        "--engine",
+        type=click.Choice(["local", "ray"]),
+        default="local",
+        show_default=True,
+        help="Where: ray reads and writes folders of files by day.",
+    )
+    address = click.option(
+        "--address", metavar="HOST:PORT", help="The Ray cluster (`auto`: this machine's)."
+    )
+    return engine(address(command))
+
+
+@contextmanager
+def engine_for(engine: str, address: str | None) -> Iterator[Any]:
+    """What does jobs: this process, or Ray."""
+    from hashnews.scale.engine import on_ray, one_by_one
+
+    if engine == "ray":
+        with on_ray(address) as run:
+            yield run
+    elif address is not None:
+        raise click.UsageError("--address is of --engine ray")
+    else:
+        yield one_by_one

@@ -2,83 +2,68 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
+import textwrap
 from typing import TYPE_CHECKING
 
 import click
 
+from hashnews.cli.suggest import because
+
 if TYPE_CHECKING:
-    from hashnews.news.store import NewsStore
-    from hashnews.records import PostContext, PreparedPost
+    from hashnews.records import Answer, PreparedPost
+
+SHOWN, EXPLAINED = 5, 3
 
 
 @click.command()
-@click.option("-n", "--posts", default=6, show_default=True, help="How many posts to show.")
-@click.option(
-    "--finder",
-    type=click.Choice(["fast", "tagger"]),
-    default="fast",
-    show_default=True,
-    help="What finds the named entities.",
-)
-def demo(posts: int, finder: str) -> None:
-    """Show, for posts of the shipped sample, what is read in them and in the news before them."""
+@click.option("-n", "--posts", default=12, show_default=True, help="How many posts to show.")
+def demo(posts: int) -> None:
+    """Suggest hashtags for posts of the shipped sample, beside those their authors used, and why.
+
+    Each post is answered from the news published and the posts written before it.
+    """
     from hashnews.files import RecordFile
-    from hashnews.news.ingest import add_files
-    from hashnews.news.store import NewsStore
-    from hashnews.news.summary import Refusals, Summary
+    from hashnews.pipeline import HashNews
     from hashnews.prepare import Preparer
     from hashnews.records import Post
-    from hashnews.retrieve.best import BestRetriever
-    from hashnews.retrieve.index import NewsIndex
     from hashnews.sample import sample_file
     from hashnews.text.entities import load_finder
     from hashnews.text.segment import shipped_segmenter
 
-    names = load_finder(finder)
+    preparer = Preparer(shipped_segmenter(), load_finder("fast"))
     with sample_file("posts.jsonl") as path:
         raw = {post.id: post for post in RecordFile(path, Post)}
-    preparer = Preparer(shipped_segmenter(), names)
     prepared = list(preparer.prepare(raw.values()))
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        sample_file("news.jsonl") as news,
-        NewsStore(Path(folder) / "news.db", "write") as store,
-    ):
-        add_files(store, names, [str(news)], Refusals(Summary()))
-        click.echo(
-            "Reading the sample; the first run also compiles, which takes a while.", err=True
-        )
-        retriever = BestRetriever(NewsIndex.open(store))
-        for post in prepared[:: max(1, len(prepared) // max(1, posts))][:posts]:
-            _show(post, raw[post.id].text, retriever.retrieve(post), store)
-        articles = len(store)
-    dropped = ", ".join(f"{n} {reason}" for reason, n in preparer.dropped.items())
-    click.echo(f"{len(prepared)} of {len(raw)} sample posts have targets (dropped: {dropped}).")
-    click.echo(f"{articles} articles; each post saw only those published before it.")
+    click.echo("Reading the sample; the first run also compiles, which takes a while.", err=True)
+    chosen = prepared[:: max(1, len(prepared) // max(1, posts))][:posts]
+    with HashNews.load() as hashnews:
+        answers = hashnews.suggest_again(chosen)
+        articles, remembered = len(hashnews.store), len(hashnews.memory)
+    hit = sum(
+        _show(post, raw[post.id].text, answer) for post, answer in zip(chosen, answers, strict=True)
+    )
+    click.echo(
+        f"{hit} of {len(chosen)} posts: a hashtag their author used is among the first {SHOWN}."
+    )
+    click.echo(f"{articles} articles, {remembered} posts; each post saw only those before it.")
 
 
-def _show(post: PreparedPost, text: str, context: PostContext, store: NewsStore) -> None:
+def _show(post: PreparedPost, text: str, answer: Answer) -> bool:
+    """Print one post; whether a hashtag its author used is among the first suggestions."""
+    used = {tag.key for tag in post.hashtags}
+    titles = {article.id: article.title for article in answer.articles}
     click.secho(f"{post.created_at:%Y-%m-%d %H:%M}  {post.user}", bold=True)
-    click.echo("  " + text.replace("\n", "\n  "))
-    tags = {
-        "inline": ", ".join(f"{tag.written} = {' '.join(tag.words)}" for tag in post.inline),
-        "targets": ", ".join(f"{tag.written} = {' '.join(tag.words)}" for tag in post.hashtags),
-    }
-    news = []
-    for found in context.articles[:3]:
-        article = store.get(found.id)
-        if article is not None:
-            news.append(f"{article.published_at:%m-%d %H:%M} {article.title}")
-    wanted = {word for tag in post.hashtags for word in tag.words}
-    shown = [w for w in context.words[:100] if w.word in wanted] + context.words[:10]
-    words = dict.fromkeys(f"{w.word}*" if w.word in wanted else w.word for w in shown)
-    for label, value in {
-        "entities": ", ".join(post.entities),
-        **tags,
-        "news": "\n           ".join(news),
-        "context": " ".join(list(words)[:12]),
-    }.items():
-        click.echo(click.style(f"  {label:9}", fg="cyan") + (value or "none"))
+    click.echo(textwrap.indent(text, "  "))
+    click.echo(_label("used") + " ".join(tag.written for tag in post.hashtags))
+    first = answer.suggestions[:SHOWN]
+    marked = [f"{s.hashtag}{'*' if ''.join(s.words) in used else ''} {s.score:.2f}" for s in first]
+    click.echo(_label("suggested") + "  ".join(marked))
+    for suggestion in first[:EXPLAINED]:
+        reasons = "; ".join(because(reason, titles) for reason in suggestion.because[:3])
+        click.echo(_label("because") + f"{suggestion.hashtag}: {reasons}")
     click.echo()
+    return any("".join(suggestion.words) in used for suggestion in first)
+
+
+def _label(name: str) -> str:
+    return click.style(f"  {name:10}", fg="cyan")

@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from hashnews.cli.console import json_option, on_error_option, track
+from hashnews.cli.console import (
+    engine_for,
+    engine_options,
+    json_option,
+    on_error_option,
+    track,
+)
+from hashnews.cli.text import finder_option as plain_finder_option
 from hashnews.cli.text import load_finder
 
 if TYPE_CHECKING:
@@ -294,10 +301,11 @@ def export(
 
     with NewsStore(path) as store:
         articles = track(store.read(start=since, before=before), "export")
+        finder = store.state().finder
         if out.endswith(".parquet"):
-            count = export_parquet(Path(out), articles)
+            count = export_parquet(Path(out), articles, finder)
         elif out == "-" or out.removesuffix(".gz").endswith(".jsonl"):
-            count = export_lines(out, articles, entities)
+            count = export_lines(out, articles, finder if entities else None)
         else:
             raise click.BadParameter("should end in .jsonl, .jsonl.gz or .parquet", param_hint="-o")
     answer = (
@@ -368,3 +376,51 @@ def backup(target: Path, path: str, as_json: bool) -> None:
         count = len(copy)
     answer = {"articles": count, "backup": str(target), "bytes": target.stat().st_size}
     click.echo(json.dumps(answer) if as_json else f"{count:,} articles to {target}")
+
+
+@news.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("-o", "--out", type=click.Path(path_type=Path), required=True, metavar="DIR",
+              help="Articles by day, as JSON lines.")  # fmt: skip
+@plain_finder_option
+@engine_options
+@json_option
+def find(
+    folder: Path, out: Path, finder: str, engine: str, address: str | None, as_json: bool
+) -> None:
+    """Find the entities of articles in files by day (day=2020-06-02/...), without a store.
+
+    `hashnews news add` takes the result into a store as it is, `hashnews news index` makes an
+    index of it. A day that is finished is skipped.
+    """
+    from hashnews.scale.steps import find_days
+
+    with engine_for(engine, address) as run:
+        done = find_days(finder, folder, out, run, lambda files: track(files, "find"))
+    click.echo(json.dumps(done.as_dict()) if as_json else f"{done}, see {out}")
+
+
+@news.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("-o", "--out", type=click.Path(path_type=Path), required=True, metavar="INDEX",
+              help="The folder of the index.")  # fmt: skip
+@plain_finder_option
+@engine_options
+@json_option
+def index(
+    folder: Path, out: Path, finder: str, engine: str, address: str | None, as_json: bool
+) -> None:
+    """Build an index from articles in files by day, without a store, for `retrieve --news INDEX`.
+
+    Entities are found where an article brings none. Days that did not change are not built again.
+    """
+    from hashnews.scale.news import index_days
+
+    with engine_for(engine, address) as run:
+        built = index_days(folder, out, run, finder)
+    click.echo(
+        json.dumps(built._asdict())
+        if as_json
+        else f"{built.articles:,} articles, {built.days:,} days ({built.skipped:,} as they were), "
+        f"{built.bytes / 1e6:,.1f} MB in {out}"
+    )

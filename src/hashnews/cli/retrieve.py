@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hashnews.cli.console import json_option, track
+from hashnews.cli.console import engine_for, engine_options, json_option, track
 from hashnews.cli.news import as_moment, news_option
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
               help="Look at news before the post, or at its whole day (leaks).")  # fmt: skip
 @click.option("--workers", type=click.IntRange(1), default=1, show_default=True)
 @click.option("--explain", "explained", metavar="ID", help="Show why, for one post.")
+@engine_options
 @json_option
 def retrieve(
     posts: Path,
@@ -44,14 +45,16 @@ def retrieve(
     clip: str,
     workers: int,
     explained: str | None,
+    engine: str,
+    address: str | None,
     as_json: bool,
 ) -> None:
     """Find the news before each prepared post, and the context words drawn from it.
 
-    Broken off, the same command goes on where it stopped.
+    Broken off, the same command goes on where it stopped. The news may also be the folder of an
+    index (hashnews news index).
     """
     from hashnews.errors import DataError
-    from hashnews.news.store import NewsStore
     from hashnews.retrieve.batch import write_contexts
     from hashnews.retrieve.best import BestConfig
     from hashnews.retrieve.day import Settings
@@ -73,8 +76,14 @@ def retrieve(
         return
     if out is None:
         raise click.UsageError("say where the contexts go: -o FILE")
-    with NewsStore(path) as store:
-        same = f"{source} {store.state()} {posts.stat() if posts.exists() else None}"
+    if engine == "ray":
+        from hashnews.scale.steps import retrieve_days
+
+        with engine_for(engine, address) as run:
+            done = retrieve_days(source, posts, out, run, lambda files: track(files, "retrieve"))
+        click.echo(json.dumps(done.as_dict()) if as_json else f"{done}, see {out}")
+        return
+    same = f"{source} {source.state()} {posts.stat() if posts.exists() else None}"
     count = write_contexts(
         posts, out, source.open, same, workers, lambda lines: track(lines, "retrieve")
     )

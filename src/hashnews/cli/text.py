@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hashnews.cli.console import json_option, on_error_option, track
+from hashnews.cli.console import (
+    engine_for,
+    engine_options,
+    json_option,
+    on_error_option,
+    track,
+)
 
 if TYPE_CHECKING:
     from hashnews.files import OnError
@@ -44,6 +50,7 @@ def load_finder(name: str) -> EntityFinder:
 @click.option("--learn", multiple=True, metavar="NEWS", help="Learn words and names from news.")
 @click.option("--plot", type=click.Path(path_type=Path), help="Draw the hashtag frequencies.")
 @finder_option
+@engine_options
 @on_error_option
 @json_option
 def prepare(
@@ -56,6 +63,8 @@ def prepare(
     learn: tuple[str, ...],
     plot: Path | None,
     finder: str,
+    engine: str,
+    address: str | None,
     on_error: OnError,
     as_json: bool,
 ) -> None:
@@ -85,17 +94,32 @@ def prepare(
                 if collection in (None, post.collection):
                     yield post
 
-    write_prepared(out, preparer.prepare(posts()), split, seed)
-    report = preparer.statistics.report(entity_finder, preparer.dropped)
+    if engine == "ray":
+        if learn or len(raw) > 1 or beside is None:
+            raise click.UsageError("--engine ray takes one folder, -o another, and no --learn")
+        from hashnews.scale.prepare import Readers, Rules, prepare_days
+
+        target = Path(out)
+        rules = Rules(target / ".work", Readers(finder), never, collection, on_error)
+        with engine_for(engine, address) as run:
+            made = prepare_days(
+                Path(raw[0]), target, rules, split, seed, run, lambda done: track(done, "prepare")
+            )
+        statistics, dropped, skipped = made.statistics, made.dropped, made.skipped
+    else:
+        write_prepared(out, preparer.prepare(posts()), split, seed)
+        statistics, dropped = preparer.statistics, preparer.dropped
+    report = statistics.report(entity_finder, dropped)
     if skipped.count:
         report["lines_skipped"] = skipped.count
-        click.echo(f"{skipped.count} lines could not be read, see {skipped.path}", err=True)
+        seen = f", see {skipped.path}" if skipped.path else ""
+        click.echo(f"{skipped.count} lines could not be read{seen}", err=True)
     if beside:
         with new_file(beside.with_suffix(".stats.json")) as stream:
             json.dump(report, stream, indent=2)
             stream.write("\n")
     if plot:
-        plot_frequencies(preparer.statistics.frequencies(), plot)
+        plot_frequencies(statistics.frequencies(), plot)
     to_stderr = out == "-"
     click.echo(json.dumps(report) if as_json else _table(report), err=to_stderr)
 

@@ -1,4 +1,4 @@
-"""Commands that train: train tagger, train generator."""
+"""Commands that train: train tagger, train generator, train best."""
 
 from __future__ import annotations
 
@@ -71,6 +71,48 @@ def generator(path: Path, out: Path, changes: tuple[str, ...], as_json: bool) ->
         click.echo(json.dumps({"model": str(out), **measured._asdict()}))
     else:
         click.echo(f"{out}: perplexity {measured.perplexity:.2f}, F1@5 {measured.f1:.4f}")
+
+
+@train.command()
+@click.option("-c", "--config", "path", type=click.Path(path_type=Path),
+              help="Settings, as in configs/best.toml.")  # fmt: skip
+@click.option("--posts", multiple=True, help="Raw posts, instead of the sets of a file.")
+@click.option("--news", help="The store with the news of their time.")
+@click.option("--generator", help="A trained generator to take along.")
+@click.option("-o", "--out", type=click.Path(path_type=Path), required=True,
+              help="The model directory.")  # fmt: skip
+@click.option("--set", "changes", multiple=True, metavar="NAME=VALUE",
+              help="Instead of the file's, such as ranker.rounds=200.")  # fmt: skip
+@json_option
+def best(
+    path: Path | None,
+    posts: tuple[str, ...],
+    news: str | None,
+    generator: str | None,
+    out: Path,
+    changes: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Train the suggester: the ranker that fuses memory, author, news and generator."""
+    from hashnews.cli.console import track
+    from hashnews.manifest import read_manifest
+    from hashnews.teach import SuggesterConfig
+    from hashnews.teach import train as run
+
+    if bool(posts) != bool(news) or not (path or posts):
+        raise click.UsageError("name --posts and --news, or a file of settings with -c")
+    if posts:
+        # JSON lists and strings are TOML, too.
+        changes = (f"sets=[{{posts={json.dumps(posts)}, news={json.dumps(news)}}}]", *changes)
+    if generator:
+        changes = (f"generator={generator}", *changes)
+    run(SuggesterConfig.load(path, changes), out, track)
+    about = read_manifest(out, "suggester").about
+    if as_json:
+        click.echo(json.dumps({"model": str(out), **about}))
+        return
+    for situation, (at_one, at_five) in about["held_out"].items():
+        click.echo(f"{out}: {situation} F1@1 {at_one:.4f}, F1@5 {at_five:.4f}")
 
 
 def _progress() -> Callable[[Progress], None]:

@@ -149,6 +149,7 @@ class Database:
 
     def _explain(self, error: sqlite3.Error) -> str:
         path, name = self.path, getattr(error, "sqlite_errorname", "")
+        said = " ".join(str(error).split())  # it may quote a damaged schema, line breaks and all
         match name.removeprefix("SQLITE_").split("_")[0]:
             case "NOTADB":
                 return f"{path} is not a news store: it is not an SQLite file"
@@ -162,7 +163,7 @@ class Database:
             case "CANTOPEN":
                 return f"{path} cannot be opened: is there such a folder, and may you write to it?"
             case "CORRUPT":
-                return f"{path} is damaged ({error}): {RESTORE}"
+                return f"{path} is damaged ({said}): {RESTORE}"
             case "IOERR":
                 return f"{path}: the disk refused ({name}); what was added before is safe"
-        return f"{path}: {error}"
+        return f"{path}: {said}"

@@ -21,21 +21,22 @@ from hashnews.records import Article, write_time
 ROWS_A_FILE = 50_000
 
 
-def export_lines(path: str, articles: Iterable[Stored], with_entities: bool) -> int:
-    """Articles as JSON lines, whole or not at all; entities that were found only if asked for.
+def export_lines(path: str, articles: Iterable[Stored], finder: str | None = None) -> int:
+    """Articles as JSON lines, whole or not at all; with the entities that a finder found.
 
-    Without them the file is what came in: added to another store it gives the same articles.
+    Without a finder the file is what came in: added to another store it gives the same articles.
     """
-    return write_records(path, (_shown(stored, with_entities) for stored in articles))
+    return write_records(path, (_shown(stored, finder) for stored in articles))
 
 
-def _shown(stored: Stored, with_entities: bool) -> Article:
-    if with_entities or stored.given:
+def _shown(stored: Stored, finder: str | None) -> Article:
+    if stored.given:
         return stored.article
-    return stored.article.model_copy(update={"entities": None})
+    found = {"finder": finder} if finder else {"entities": None}
+    return stored.article.model_copy(update=found)
 
 
-def export_parquet(target: Path, articles: Iterable[Stored]) -> int:
+def export_parquet(target: Path, articles: Iterable[Stored], finder: str | None) -> int:
     """Articles in time order as `day=2020-06-02/part-0.parquet`, in a new directory."""
     try:
         import pyarrow
@@ -46,14 +47,14 @@ def export_parquet(target: Path, articles: Iterable[Stored]) -> int:
         raise DataError("it exists already: give a new directory", target)
     text, when = pyarrow.string(), pyarrow.timestamp("us", tz="UTC")
     columns = {"id": text, "published_at": when, "source": text, "url": text, "title": text}
-    columns |= {"text": text, "entities": pyarrow.list_(text)}
+    columns |= {"text": text, "entities": pyarrow.list_(text), "finder": text}
     schema = pyarrow.schema(list(columns.items()))
     scratch, count = target.with_name(f".{target.name}.tmp-{os.getpid()}"), 0
     try:
         for day, part, rows in _parts(articles):
             folder = scratch / f"day={day}"
             folder.mkdir(parents=True, exist_ok=True)
-            table = pyarrow.Table.from_pylist([_as_columns(row) for row in rows], schema)
+            table = pyarrow.Table.from_pylist([_as_columns(row, finder) for row in rows], schema)
             parquet.write_table(table, folder / f"part-{part}.parquet", compression="zstd")
             count += len(rows)
         scratch.mkdir(parents=True, exist_ok=True)  # where there was nothing to write
@@ -79,7 +80,7 @@ def _parts(articles: Iterable[Stored]) -> Iterator[tuple[date, int, list[Stored]
             yield date_of(day), part, rows
 
 
-def _as_columns(stored: Stored) -> dict[str, Any]:
+def _as_columns(stored: Stored, finder: str | None) -> dict[str, Any]:
     article = stored.article
     return {
         "id": article.id,
@@ -89,6 +90,7 @@ def _as_columns(stored: Stored) -> dict[str, Any]:
         "title": article.title,
         "text": article.text,
         "entities": list(article.entities or ()),
+        "finder": None if stored.given else finder,
     }
 
 

@@ -87,7 +87,7 @@ def _add_batch(
     unknown = [at for at, why in enumerate(answers) if why is None]
     ready = with_entities(finder, [fit[at] for at in unknown])
     new = [
-        New(article, keyed[at], given=fit[at].entities is not None)
+        New(article, keyed[at], given=article.finder is None)
         for at, article in zip(unknown, ready, strict=True)
     ]
     if new:
@@ -108,9 +108,16 @@ def unfit(article: Article, now: datetime) -> str | None:
 
 
 def with_entities(finder: EntityFinder, articles: Sequence[Article]) -> list[Article]:
-    """Articles with their text repaired and their entities complete."""
+    """Articles with their text repaired and their entities complete.
+
+    Entities that came with an article stay, those that another finder found do not.
+    """
     texts = [(tidy(article.title), tidy(article.text)) for article in articles]
-    wanted = [at for at, article in enumerate(articles) if article.entities is None]
+    wanted = [
+        at
+        for at, article in enumerate(articles)
+        if article.entities is None or article.finder not in (None, finder.name)
+    ]
     found = dict(zip(wanted, entities_of(finder, [texts[at] for at in wanted]), strict=True))
     return [
         article.model_copy(
@@ -118,6 +125,7 @@ def with_entities(finder: EntityFinder, articles: Sequence[Article]) -> list[Art
                 "title": title,
                 "text": text,
                 "entities": tuple(found[at]) if at in found else article.entities,
+                "finder": finder.name if at in found else article.finder,
             }
         )
         for at, (article, (title, text)) in enumerate(zip(articles, texts, strict=True))

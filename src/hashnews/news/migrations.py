@@ -81,3 +81,22 @@ def m003_feeds(db: sqlite3.Connection) -> None:
 def m004_reindexed(db: sqlite3.Connection) -> None:
     """Where a new finder's entities wait until they are complete."""
     db.execute("CREATE TABLE reindexed (row INTEGER PRIMARY KEY, entities TEXT NOT NULL)")
+
+
+@migration
+def m005_posts(db: sqlite3.Connection) -> None:
+    """Earlier posts and their hashtags: the memory."""
+    db.execute(
+        """
+        CREATE TABLE posts (
+            row INTEGER PRIMARY KEY AUTOINCREMENT, -- never given twice: readers read on from it
+            posted INTEGER NOT NULL,    -- microseconds since 1970, UTC
+            id TEXT NOT NULL UNIQUE,
+            user TEXT,
+            hashtags TEXT NOT NULL,     -- JSON: trailing ones, each written form and words
+            inline TEXT NOT NULL,       -- likewise
+            body TEXT NOT NULL
+        )
+        """
+    )
+    db.execute("CREATE INDEX posts_by_time ON posts (posted)")

@@ -1,0 +1,1 @@
+"""Where hashtags come from besides the generator, and the ranker that puts them in order."""

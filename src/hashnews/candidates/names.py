@@ -1,0 +1,130 @@
+"""Names and phrases of the post and of the news, written as hashtags.
+
+What nobody has used as a hashtag yet can only be spelled from what is being said: the names in the
+post, the names in the retrieved articles, and phrases their headlines share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from hashnews.text.stopwords import GENERIC_WORDS, STOP_WORDS
+from hashnews.text.tokens import words
+
+Words = tuple[str, ...]
+LONGEST = 3  # words of a phrase
+LONGEST_NAME = 4  # words of a name
+SHORTEST, LONGEST_KEY = 3, 40  # letters of a hashtag
+
+
+class Told(NamedTuple):
+    """A retrieved article as far as hashtags are drawn from it; scores are of the best one."""
+
+    id: str
+    title: str
+    entities: Sequence[str]
+    score: float
+
+
+class Spelled(NamedTuple):
+    """A hashtag spelled from a text: its words, and what speaks for it."""
+
+    words: Words
+    weight: float  # of the articles that say it; 1 in the post
+    name: str | None  # the name it is, as it was written
+    articles: tuple[str, ...] = ()
+
+
+def in_post(said: Sequence[str], entities: Iterable[str]) -> dict[str, Spelled]:
+    """Names and phrases of the post itself, by key."""
+    found: dict[str, Spelled] = {}
+    for name in entities:
+        for key, parts in _name(name):
+            found.setdefault(key, Spelled(parts, 1.0, name))
+    for key, parts in phrases(said):
+        found.setdefault(key, Spelled(parts, 1.0, None))
+    return found
+
+
+def initials(said: Sequence[str]) -> set[str]:
+    """What runs of three to six words would be in short: `ppp`, `ndaa`."""
+    firsts = "".join(word[0] for word in said)
+    return {
+        firsts[start:end]
+        for start in range(len(firsts))
+        for end in range(start + 3, min(len(firsts), start + 6) + 1)
+    }
+
+
+def in_news(articles: Sequence[Told]) -> dict[str, Spelled]:
+    """Names of the articles and phrases of their headlines, by key.
+
+    weight(h) = sum of s(d)^2 over the articles d that say h / sum of s(d)^2 over all of them
+    """
+    total = sum(article.score**2 for article in articles) or 1.0
+    weight: dict[str, float] = {}
+    read: dict[str, tuple[Words, str | None]] = {}
+    told_by: dict[str, list[str]] = {}
+    for article in articles:
+        share = article.score**2 / total
+        for key, parts, name in _said(article.title, tuple(article.entities)):
+            if key in weight:
+                weight[key] += share
+                told_by[key].append(article.id)
+                if name is not None and read[key][1] is None:
+                    read[key] = (parts, name)
+            else:
+                weight[key], told_by[key], read[key] = share, [article.id], (parts, name)
+    return {
+        key: Spelled(parts, weight[key], name, tuple(told_by[key]))
+        for key, (parts, name) in read.items()
+    }
+
+
+@lru_cache(20_000)
+def _said(title: str, entities: tuple[str, ...]) -> list[tuple[str, Words, str | None]]:
+    """The hashtags one article spells: its names, then other phrases of its headline."""
+    found: dict[str, tuple[Words, str | None]] = {}
+    for name in entities:
+        for key, parts in _name(name):
+            found.setdefault(key, (parts, name))
+    for key, parts in phrases(words(title)):
+        found.setdefault(key, (parts, None))
+    return [(key, parts, name) for key, (parts, name) in found.items()]
+
+
+@lru_cache(100_000)
+def _name(name: str) -> list[tuple[str, Words]]:
+    """A name as a hashtag, if it can be one."""
+    parts = tuple(words(name))
+    return [("".join(parts), parts)] if fits(parts, LONGEST_NAME) else []
+
+
+def phrases(said: Sequence[str]) -> list[tuple[str, Words]]:
+    """All runs of one to three words that neither begin nor end with a word that says nothing."""
+    found = []
+    telling = [word not in EMPTY for word in said]
+    for start in range(len(said)):
+        if telling[start]:
+            for end in range(start + 1, min(len(said), start + LONGEST) + 1):
+                parts = tuple(said[start:end])
+                if telling[end - 1] and fits(parts, LONGEST):
+                    found.append(("".join(parts), parts))
+    return found
+
+
+def fits(parts: Words, most: int) -> bool:
+    """Whether words can be a hashtag: a letter in it, not too short, no empty words at its ends."""
+    key = "".join(parts)
+    return (
+        0 < len(parts) <= most
+        and SHORTEST <= len(key) <= LONGEST_KEY
+        and not key.isdecimal()
+        and parts[0] not in EMPTY
+        and parts[-1] not in EMPTY
+    )
+
+
+EMPTY = STOP_WORDS | GENERIC_WORDS
