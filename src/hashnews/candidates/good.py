@@ -1,7 +1,8 @@
 """What makes a candidate a good hashtag: fit to be shown, not a slip of a better known one.
 
 Left out are hashtags with a blocked word, half words and misspellings of a hashtag that is far
-more common, and labels that one author alone uses, unless the post or the news itself says them.
+more common, labels that one author alone uses, and what the generator wrote without support,
+unless the post or the news itself says them.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from itertools import accumulate
 from pathlib import Path
 from string import ascii_lowercase
 
+from hashnews.candidates.features import FEATURES, Candidates
 from hashnews.candidates.past import Past
 from hashnews.errors import ConfigError
 from hashnews.text.segment import Counts
@@ -20,6 +22,7 @@ SHORTEST_SLIP = 6  # letters: shorter hashtags differ by a letter and mean anoth
 RARE = 2  # uses, at most, of what may be a slip
 RARER = 300  # times rarer in running text is the rarest word of a misspelling
 MORE_COMMON = 10  # times as often used: then the other is what was meant
+SAID = FEATURES.index("context_share")
 PRIVATE = 5  # uses by one author alone that make a label of that author's own
 
 
@@ -90,6 +93,14 @@ def is_slip(past: Past, key: str, words: tuple[str, ...], counts: Counts) -> boo
 def _commonness(words: tuple[str, ...], counts: Counts) -> float:
     """How common the rarest word is in running text; unknown words count as once."""
     return min((counts.words.get(word, 1.0) for word in words if word.isalpha()), default=1.0)
+
+
+def is_supported(found: Candidates, place: int) -> bool:
+    """Whether somebody used a hashtag before, or post and news say all of its words.
+
+    The rest are hashtags the generator learnt long ago and nobody speaks of now.
+    """
+    return bool(found.tags[place] >= 0 or found.features[place, SAID] > 0.999)
 
 
 def is_private(past: Past, tag: int) -> bool:

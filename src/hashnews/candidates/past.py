@@ -73,9 +73,10 @@ class Past:
         self.memory, self.moment = memory, moment
         closed = moment if until is None else min(moment, until)
         self.limit = memory.before(min(moment - DELAY + 1, closed))
-        self.limit_own = max(self.limit, memory.before(closed))
         number = None if user is None else memory.users.get(user)
         self.author = NOBODY if number is None else number
+        # Nobody known has no posts of their own: those of other unknowns wait their hour, too.
+        self.limit_own = self.limit if number is None else max(self.limit, memory.before(closed))
         self.own: Array = np.zeros(0, np.int64)
         if number is not None:
             rows = memory.by_user.of(number)

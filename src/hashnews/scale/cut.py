@@ -1,0 +1,75 @@
+"""Posts cut into days, for a cluster: `day=2020-06-02/part-0.jsonl`, lines as they came."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from datetime import UTC, date
+from pathlib import Path
+from typing import IO
+
+from hashnews.errors import DataError
+from hashnews.files import RecordFile, file_format, open_bytes
+from hashnews.records import Post, parse_time
+
+LINES_A_FILE = 50_000
+
+
+def cut_days(files: Iterable[str], target: Path, lines_a_file: int = LINES_A_FILE) -> int:
+    """Cut files of posts, raw or prepared, into days, in a new folder; gives how many there were.
+
+    The posts of a day keep their order.
+    """
+    if target.exists():
+        raise DataError("it exists already: give a new folder", target)
+    scratch = target.with_name(f".{target.name}.tmp-{os.getpid()}")
+    counts: Counter[date] = Counter()
+    try:
+        with ExitStack() as open_files:
+            streams: dict[date, IO[str]] = {}
+            for path in files:
+                for day, line in _dated_lines(path):
+                    part, place = divmod(counts[day], lines_a_file)
+                    if place == 0:
+                        folder = scratch / f"day={day}"
+                        folder.mkdir(parents=True, exist_ok=True)
+                        if day in streams:
+                            streams[day].close()
+                        new = (folder / f"part-{part}.jsonl").open("w", encoding="utf-8")
+                        streams[day] = open_files.enter_context(new)
+                    streams[day].write(line + "\n")
+                    counts[day] += 1
+        scratch.mkdir(parents=True, exist_ok=True)
+        os.replace(scratch, target)
+    except OSError as error:
+        raise DataError(f"cannot be written: {error.strerror or error}", target) from None
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    return counts.total()
+
+
+def _dated_lines(path: str) -> Iterator[tuple[date, str]]:
+    """Each post of a file as JSON, with its day in UTC; JSON lines stay as they are."""
+    if file_format(path) == "json":
+        with open_bytes(path) as (stream, _, _):
+            for number, raw in enumerate(stream, 1):
+                if raw.strip():
+                    yield _day(path, number, raw), raw.decode("utf-8").rstrip("\r\n")
+        return
+    for number, post in enumerate(RecordFile(path, Post), 1):
+        line = post.to_json()
+        yield _day(path, number, line), line
+
+
+def _day(path: str, number: int, line: str | bytes) -> date:
+    try:
+        moment = parse_time(json.loads(line)["created_at"], bare_day="start")
+    except KeyError:
+        raise DataError("no created_at: only dated posts go by day", path, number) from None
+    except (ValueError, TypeError) as error:
+        raise DataError(f"no post: {error}", path, number) from None
+    return moment.astimezone(UTC).date()

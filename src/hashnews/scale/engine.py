@@ -1,0 +1,127 @@
+"""Where the work is done: here, one job after the other, or on a Ray cluster.
+
+A job is a task without state of its own, so Ray may give it to any node, give it again when a node
+dies, and use nodes that join later. What is costly to open (an index, a model) a worker process
+opens once and keeps.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import socket
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from itertools import islice
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+from hashnews.errors import ClusterError, HashNewsError, MissingExtra
+
+J = TypeVar("J")
+R = TypeVar("R")
+R_co = TypeVar("R_co", covariant=True)
+Run = Callable[[Callable[[J], R], Iterable[J]], Iterator[R]]
+RETRIES = 5  # of a job whose node or process died
+SMALL = 128 << 20  # bytes of Ray's object store: what is large goes through files
+AHEAD = 2  # jobs waiting or running for each core
+
+
+class Opens(Protocol[R_co]):
+    """Where something costly comes from; compared by its value."""
+
+    def open(self) -> R_co:
+        """The costly thing."""
+
+    def __hash__(self) -> int: ...
+
+
+class Worker(NamedTuple):
+    """The process that did a job."""
+
+    host: str
+    pid: int
+    peak: int
+    """The most memory it has had, in bytes."""
+    opened: int
+    """How often it has opened something costly."""
+
+
+def one_by_one(work: Callable[[J], R], jobs: Iterable[J]) -> Iterator[R]:
+    """Do jobs here, in order."""
+    return map(work, jobs)
+
+
+@contextmanager
+def on_ray(address: str | None = None) -> Iterator[Run[Any, Any]]:
+    """Do jobs on the cluster at an address, or else on this machine's cores, in any order."""
+    try:
+        import ray
+    except ImportError:
+        raise MissingExtra("--engine ray", "ray") from None
+    joined = ray.is_initialized()
+    if not joined:
+        alone: dict[str, Any] = {"include_dashboard": False, "object_store_memory": SMALL}
+        try:
+            ray.init(address or "local", log_to_driver=False, **({} if address else alone))
+        except Exception as error:  # Ray has no common base of these
+            reason = str(error).strip().splitlines()[0]
+            raise ClusterError(f"no Ray cluster at {address or 'this machine'}: {reason}") from None
+    try:
+        yield _run_on_ray
+    finally:
+        if not joined:
+            ray.shutdown()
+
+
+def _run_on_ray(work: Callable[[J], R], jobs: Iterable[J]) -> Iterator[R]:
+    import ray
+
+    task: Any = ray.remote(num_cpus=1, max_retries=RETRIES)(_told)
+    shared = ray.put(work)  # it may hold much; a node fetches it once
+    waiting, running = iter(jobs), dict[Any, J]()
+    while True:
+        cores = int(ray.cluster_resources().get("CPU", 1))  # type: ignore[no-untyped-call]
+        room = AHEAD * max(1, cores) - len(running)
+        running.update({task.remote(shared, job): job for job in islice(waiting, max(0, room))})
+        if not running:
+            return
+        (done,), _ = ray.wait(list(running), num_returns=1)
+        job = running.pop(done)
+        try:
+            yield ray.get(done)
+        except ray.exceptions.RayTaskError as error:
+            if isinstance(error.cause, ClusterError):
+                raise error.cause from None
+            raise
+        except ray.exceptions.RayError as error:
+            reason = str(error).strip().splitlines()[0]
+            raise ClusterError(
+                f"{job}: its worker died {RETRIES + 1} times ({reason}); give workers more memory, "
+                "or smaller files"
+            ) from None
+
+
+def _told(work: Callable[[J], R], job: J) -> R:
+    try:
+        return work(job)
+    except HashNewsError as error:
+        # One line, whatever the kind of error: not all of them survive the way back.
+        raise ClusterError(str(error)) from None
+
+
+_opened = 0
+
+
+@lru_cache(maxsize=1, typed=True)
+def opened(source: Opens[R]) -> R:
+    """What a worker opens once and keeps; two sources of the same values are the same."""
+    global _opened
+    _opened += 1
+    return source.open()
+
+
+def this_worker() -> Worker:
+    """Who is at work here."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    return Worker(socket.gethostname(), os.getpid(), peak, _opened)

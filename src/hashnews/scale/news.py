@@ -1,0 +1,109 @@
+"""The index of the news from files by day: one file of the index for each, made by one job."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from itertools import chain
+from pathlib import Path
+from typing import NamedTuple
+
+from hashnews.manifest import FileSum, file_sum
+from hashnews.news.ingest import unfit
+from hashnews.news.keys import keys_of
+from hashnews.news.times import date_of
+from hashnews.records import Article
+from hashnews.retrieve.day import Settings, build_day
+from hashnews.retrieve.index import READING, day_file, seal
+from hashnews.retrieve.reference import entries
+from hashnews.scale.days import Days, read_day
+from hashnews.scale.engine import Run, Worker, opened, this_worker
+from hashnews.scale.steps import Finder
+
+
+class DayJob(NamedTuple):
+    """One day of news to be indexed."""
+
+    finder: Finder
+    settings: Settings
+    sources: list[Path]
+    target: Path
+
+    def __str__(self) -> str:
+        return str(self.sources[0].parent)
+
+
+class BuiltDay(NamedTuple):
+    """One day of an index."""
+
+    name: str
+    articles: int
+    sum: FileSum
+    worker: Worker
+
+
+class Built(NamedTuple):
+    """What an index holds."""
+
+    days: int
+    skipped: int
+    articles: int
+    """Of the days not skipped."""
+    bytes: int
+
+
+def index_days(
+    news: Path,
+    folder: Path,
+    run: Run[DayJob, BuiltDay],
+    finder: str = "fast",
+    settings: Settings | None = None,
+) -> Built:
+    """Build the index of all days of news; days that did not change stay as they are.
+
+    Of articles of a day with one id, address or title the first counts, as in a store.
+    """
+    settings = settings or Settings()
+    days = Days.of(news)
+    folder.mkdir(parents=True, exist_ok=True)
+    jobs, files = [], {}
+    for day, sources in days.files.items():
+        made_from = f"{READING} {settings} {finder} {days.made_from(day)}"
+        state = hashlib.sha256(made_from.encode()).hexdigest()[:16]
+        target = folder / day_file((day - date_of(0)).days, state)
+        if target.exists():
+            files[target.name] = file_sum(target)
+        elif sources:
+            jobs.append(DayJob(Finder(finder), settings, sources, target))
+    skipped, articles = len(files), 0
+    for built in run(index_day, jobs):
+        files[built.name] = built.sum
+        articles += built.articles
+    seal(folder, settings, finder, files)
+    return Built(len(files), skipped, articles, sum(known.bytes for known in files.values()))
+
+
+def index_day(job: DayJob) -> BuiltDay:
+    """Build one day of the index."""
+    finder = opened(job.finder)
+    now = datetime.now(UTC)
+    articles = chain.from_iterable(read_day(path, Article) for path in job.sources)
+    fit = (article for article in articles if unfit(article, now) is None)
+    day = build_day(entries(unique(fit), finder), job.settings)
+    scratch = job.target.with_name(f".{job.target.name}.{secrets.token_hex(8)}")
+    day.save(scratch)
+    safe = file_sum(scratch)
+    scratch.replace(job.target)
+    return BuiltDay(job.target.name, day.size, safe, this_worker())
+
+
+def unique(articles: Iterable[Article]) -> Iterator[Article]:
+    """Articles of which none before had a key."""
+    seen: set[bytes] = set()
+    for article in articles:
+        keys = {key.digest for key in keys_of(article)}
+        if keys.isdisjoint(seen):
+            seen |= keys
+            yield article

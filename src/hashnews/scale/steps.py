@@ -1,0 +1,146 @@
+"""Steps that read a file of a day and write one: retrieve, suggest, find entities.
+
+Each calls what the local path calls; there is no second implementation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from itertools import islice
+from pathlib import Path
+from typing import ClassVar, NamedTuple, TypeVar
+
+from hashnews.candidates.model import shipped_model
+from hashnews.manifest import MANIFEST
+from hashnews.news.ingest import unfit, with_entities
+from hashnews.news.posts import count_posts
+from hashnews.news.times import date_of
+from hashnews.pipeline import HashNews
+from hashnews.records import Article, Post, PreparedPost
+from hashnews.retrieve.batch import context_lines
+from hashnews.retrieve.opening import Source
+from hashnews.scale.days import Days, Done, Job, Result, Watch, read_day, write_days
+from hashnews.scale.engine import Run, opened
+from hashnews.text.entities import EntityFinder, load_finder
+
+T = TypeVar("T")
+TOGETHER = 32  # posts suggested for at a time
+BATCH = 512  # articles read at a time
+
+
+@dataclass(frozen=True)
+class Retrieve:
+    """Prepared posts to contexts."""
+
+    source: Source
+    kind: ClassVar[str] = "contexts by day"
+
+    def lines(self, path: Path) -> Iterable[str]:
+        """The context of each post."""
+        return context_lines(opened(self.source), read_day(path, PreparedPost))
+
+
+def retrieve_days(
+    source: Source, posts: Path, target: Path, run: Run[Job, Done], watch: Watch = lambda done: done
+) -> Result:
+    """The contexts of all days of posts; workers read the folder of the index, never the store."""
+    source.open()  # an index beside a store is brought up to date, a reference built
+    index = source.open_index()
+    reference = None if source.reference is None else source.reference.stat()
+
+    def made_from(day: date) -> str:
+        # Later news touches no earlier post, so a finished day stays finished when news comes in.
+        known = sorted(index.sums((day - date_of(0)).days + 1).items())
+        return f"{source.settings} {source.config!r} {reference} {known}"
+
+    step = Retrieve(source._replace(news=source.folder))
+    return write_days(step, made_from, Days.of(posts), target, run, watch)
+
+
+class Asked(NamedTuple):
+    """From what hashtags are suggested; a worker opens it once."""
+
+    news: Path
+    model: Path
+
+    def open(self) -> HashNews:
+        """The store, its index, the memory and the model."""
+        return HashNews.load(self.news, self.model)
+
+
+@dataclass(frozen=True)
+class Suggest:
+    """Posts to answers."""
+
+    asked: Asked
+    most: int
+    min_score: float
+    kind: ClassVar[str] = "suggestions by day"
+
+    @classmethod
+    def of(cls, news: Path, model: Path | None, most: int = 10, min_score: float = 0.0) -> Suggest:
+        """From a store and a model, by default the shipped one."""
+        return cls(Asked(news, shipped_model() if model is None else model), most, min_score)
+
+    def lines(self, path: Path) -> Iterator[str]:
+        """The answer to each post; how long it took is left out, or no two runs were the same."""
+        hashnews = opened(self.asked)
+        for posts in batches(read_day(path, Post), TOGETHER):
+            for answer in hashnews.suggest_all(posts, self.most, self.min_score):
+                yield answer.model_copy(update={"timings_ms": {}}).to_json()
+
+
+def suggest_days(
+    step: Suggest, posts: Path, target: Path, run: Run[Job, Done], watch: Watch = lambda done: done
+) -> Result:
+    """The answers to all days of posts."""
+    with HashNews.load(
+        step.asked.news, step.asked.model
+    ) as hashnews:  # brings the index up to date
+        state = f"{hashnews.store.state()} {count_posts(hashnews.store)}"
+    model = (step.asked.model / MANIFEST).read_text("utf-8")
+    return write_days(step, lambda _: f"{step} {state} {model}", Days.of(posts), target, run, watch)
+
+
+class Finder(NamedTuple):
+    """A finder by its name."""
+
+    name: str
+
+    def open(self) -> EntityFinder:
+        """The finder."""
+        return load_finder(self.name)
+
+
+@dataclass(frozen=True)
+class FindEntities:
+    """Articles to articles with their text repaired and their entities found."""
+
+    finder: Finder
+    now: datetime
+    kind: ClassVar[str] = "news by day"
+
+    def lines(self, path: Path) -> Iterator[str]:
+        """Each article that is fit for a store."""
+        finder = opened(self.finder)
+        for articles in batches(read_day(path, Article), BATCH):
+            fit = [article for article in articles if unfit(article, self.now) is None]
+            for article in with_entities(finder, fit):
+                yield article.to_json()
+
+
+def find_days(
+    finder: str, news: Path, target: Path, run: Run[Job, Done], watch: Watch = lambda done: done
+) -> Result:
+    """All days of news with entities."""
+    step = FindEntities(Finder(finder), datetime.now(UTC))
+    return write_days(step, lambda _: finder, Days.of(news), target, run, watch)
+
+
+def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Lists of at most so many items."""
+    source = iter(items)
+    while batch := list(islice(source, size)):
+        yield batch
