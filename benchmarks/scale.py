@@ -24,9 +24,10 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import date
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -110,16 +111,28 @@ def three_nodes() -> Iterator[Any]:
         nodes.shutdown()
 
 
-@contextmanager
-def two_cores() -> Iterator[Callable[..., Any]]:
-    """A cluster of this machine's two cores, warm: its workers have started."""
+def on_two_cores(
+    source: Source, warming: tuple[Path, Path] | None, posts: Path, target: Path
+) -> tuple[float, Result]:
+    """Retrieve with Ray on two cores, in a process of its own; seconds without the start."""
+    with get_context("spawn").Pool(1) as pool:
+        return pool.apply(_on_two_cores, (source, warming, posts, target))
+
+
+def _on_two_cores(
+    source: Source, warming: tuple[Path, Path] | None, posts: Path, target: Path
+) -> tuple[float, Result]:
     import ray
 
     ray.init("local", num_cpus=2, object_store_memory=80 << 20, include_dashboard=False,
              log_to_driver=False)  # fmt: skip
     try:
         with on_ray() as run:
-            yield run
+            if warming:
+                retrieve_days(source, *warming, run)
+            began = time.perf_counter()
+            done = retrieve_days(source, posts, target, run)
+            return time.perf_counter() - began, done
     finally:
         ray.shutdown()
 
@@ -220,11 +233,8 @@ def overhead(data: Path, news: Path, folder: Path) -> Promises:
         return times[1] - times[0]
 
     def by_ray(round_: int) -> float:
-        with two_cores() as run:
-            retrieve_days(source, folder / "few", folder / f"few-{round_}", run)
-            began = time.perf_counter()
-            retrieve_days(source, folder / "posts", folder / f"all-{round_}", run)
-            return time.perf_counter() - began
+        warming = (folder / "few", folder / f"few-{round_}")
+        return on_two_cores(source, warming, folder / "posts", folder / f"all-{round_}")[0]
 
     rounds = [(by_processes(n), by_ray(n)) for n in range(3)]
     promises.say("| round | 2 processes, s | Ray on 2 cores, s |\n|---|---|---|")
@@ -267,10 +277,7 @@ def grow_posts(data: Path, news: Path, folder: Path) -> Promises:
     for size in SIZES:
         repeated(posts, folder / f"{size}.jsonl", size)
         cut_days([str(folder / f"{size}.jsonl")], folder / str(size), 5_000)
-        with two_cores() as run:
-            began = time.perf_counter()
-            done: Result = retrieve_days(source, folder / str(size), folder / f"c{size}", run)
-            wall = time.perf_counter() - began
+        wall, done = on_two_cores(source, None, folder / str(size), folder / f"c{size}")
         cost, peak = 1000 * done.seconds / done.lines, max(one.peak for one in done.workers) / 1e6
         rows.append((size, cost, peak))
         promises.say(f"| {size:,} | {wall:.1f} | {cost:.3f} | {peak:,.0f} |")
@@ -342,8 +349,6 @@ def ask(index: Path, posts: list[PreparedPost]) -> dict[str, float]:
 
 def grow_articles(data: Path, news: Path, folder: Path) -> Promises:
     """Building and asking an index of more and more articles."""
-    from multiprocessing import get_context
-
     promises = Promises("articles")
     every = list(RecordFile(prepared(data, folder), PreparedPost))
     days = sorted({post.created_at.date() for post in every if post.created_at})[-4:]
@@ -428,8 +433,6 @@ def build_as_one_day(news: Path) -> tuple[int, float]:
 
 def costs(data: Path, news: Path, folder: Path) -> Promises:
     """Processor's time and bytes of every step, on one core."""
-    from multiprocessing import get_context
-
     promises, found = Promises("costs"), {}
     raw = folder / "some.jsonl"
     with gzip.open(data / "posts.jsonl.gz", "rt", encoding="utf-8") as stream:
