@@ -34,7 +34,7 @@ def test_a_plan_by_hand():
     ]  # fmt: skip
     made = plan(86_400_000, 1000, costs, growth)
     needed = {name: value for name, _, value in made.rows}
-    # 86.4 million × 1 ms is 1 core all day; at 60 % use and twice the posts in the busiest hour, 3.3
+    # 86.4 million × 1 ms is one core all day; at 60 % use, and twice that in the busiest hour, 3.3
     assert needed["cores: prepare"] == "3"
     assert needed["cores: retrieve, in suggest"] == "7"  # 1 + 1000/1000 ms
     assert needed["cores: rank and the rest of suggest"] == "10"  # 5 - 2 ms
@@ -53,7 +53,8 @@ def test_the_plan_in_the_docs_is_what_the_script_says():
 @pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed")
 def test_ray_takes_the_settings_of_the_cluster():
     code = (
-        "import sys, yaml; from ray.autoscaler._private.util import prepare_config, validate_config;"
+        "import sys, yaml;"
+        "from ray.autoscaler._private.util import prepare_config, validate_config;"
         "validate_config(prepare_config(yaml.safe_load(open(sys.argv[1]))))"
     )
     command = [sys.executable, "-c", code, str(ROOT / "configs" / "cluster.yaml")]
