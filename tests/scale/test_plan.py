@@ -1,6 +1,5 @@
 """The plan on paper, by hand; and the cluster's settings, by Ray's own check."""
 
-import json
 import shlex
 import subprocess
 import sys
@@ -11,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
-from sizing import RESULTS, Line, plan  # noqa: E402
+from sizing import Line, plan  # noqa: E402
 
 
 def test_a_line_through_points():
@@ -41,13 +40,6 @@ def test_a_plan_by_hand():
     assert needed["memory: a worker"] == "10.0 GB"
     assert needed["storage a day: raw posts"] == "8.6 GB"
     assert "5 times further" in made.notes[0]
-
-
-def test_the_plan_in_the_docs_is_what_the_script_says():
-    command = [sys.executable, str(ROOT / "tools" / "sizing.py")]
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert said in (ROOT / "docs" / "scale.md").read_text("utf-8"), "run: python tools/sizing.py"
-    assert json.loads((RESULTS / "costs.json").read_text("utf-8"))
 
 
 @pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed")
