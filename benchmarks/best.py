@@ -24,6 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hashnews.candidates.because import FEATURES_OF, without
+from hashnews.candidates.good import known_hashtags
 from hashnews.candidates.memory import Memory
 from hashnews.candidates.ranker import Ranker
 from hashnews.files import RecordFile
@@ -35,6 +36,7 @@ from hashnews.fusion import (
     calibrated,
     f1,
     fit,
+    goes_on,
     hits,
     make_examples,
     situations,
@@ -69,6 +71,7 @@ class Loaded(NamedTuple):
     memory: Memory
     closed: int  # when the memory of the frozen situation ends
     generator: Generator | None
+    known: dict[str, str]  # hashtags it may write
 
 
 def main() -> None:
@@ -81,15 +84,15 @@ def main() -> None:
     taught, scored, loaded = {}, {}, {}
     for name in needed:
         at = loaded[name] = load(name, options)
-        taught[name] = situations(at.train, at.memory, config, at.generator)
+        taught[name] = situations(at.train, at.memory, config, at.generator, at.known)
         if name in names:
             closing: dict[str, Closing] = {
-                "online": lambda _: None,
+                "online": goes_on,
                 "frozen": lambda _, end=at.closed: end,
                 "news only": lambda _: 0,
             }
             scored[name] = {
-                situation: make_examples(at.scored, at.memory, closed, at.generator)
+                situation: make_examples(at.scored, at.memory, closed, at.generator, at.known)
                 for situation, closed in closing.items()
             }
         print(f"{name}: {time.process_time() - started:.0f} s", flush=True)
@@ -152,13 +155,15 @@ def load(name: str, options: argparse.Namespace) -> Loaded:
     if options.generators is not None:
         generator = Generator.load(options.generators / f"{name}-half")
     ends = microseconds(min(p.created_at for p in posts if p.split != "train" and p.created_at))
-    memory = Memory(remembered_posts(options, name, collection, year, posts))
+    kept = list(remembered_posts(options, name, collection, year, posts))
+    half = remembered(posts[len(posts) // 2]).posted
     return Loaded(
         [read[post.id] for post in some],
         [read[post.id] for post in scored],
-        memory,
+        Memory(kept),
         ends,
         generator,
+        known_hashtags(post for post in kept if post.posted < half),
     )
 
 

@@ -57,7 +57,11 @@ def test_one_command_trains_a_model_that_suggests(sample, tmp_path):
     told = json.loads(done.stdout)
     assert set(told["held_out"]) == {"online", "frozen", "news only"}
     assert "taught on" in (tmp_path / "model" / "README.md").read_text()
-    assert Model.load(tmp_path / "model").about["posts"] == told["posts"]
+    model = Model.load(tmp_path / "model")
+    assert model.about["posts"] == told["posts"]
+    assert model.known
+    assert all(form.startswith("#") for form in model.known.values())
+    assert {key.lower() for key in model.known} == set(model.known)
     with HashNews.load(sample, tmp_path / "model") as hashnews:
         post = Post.model_validate({"text": "Hong Kong", "created_at": "2020-06-02T00:00:00Z"})
         assert hashnews.suggest(post).suggestions

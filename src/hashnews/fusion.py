@@ -10,7 +10,7 @@ on up to the post), *frozen* (it was closed some days before) and *news only* (t
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from itertools import islice, pairwise
 from typing import Any, NamedTuple
 
@@ -29,6 +29,10 @@ from hashnews.prepare import rule_of
 
 TOGETHER = 32  # posts the generator reads at a time
 Closing = Callable[[Read], int | None]  # when the memory is closed for a post; None: it goes on
+
+
+def goes_on(_: Read) -> None:
+    """The closing of a memory that is never closed."""
 
 
 class RankerConfig(Config):
@@ -74,11 +78,12 @@ class Examples(NamedTuple):
 def make_examples(
     posts: Iterable[Read],
     memory: Memory,
-    closing: Closing = lambda _: None,
+    closing: Closing = goes_on,
     generator: Generator | None = None,
+    known: Container[str] = (),
     beams: int = 10,
 ) -> Examples:
-    """The candidates of posts, each from its own past."""
+    """The candidates of posts, each from its own past; `known` hashtags may be generated."""
     desk = Desk(memory)
     features, used = [np.zeros((0, len(FEATURES)), np.float32)], [np.zeros(0, np.uint8)]
     keys, gold, ids = [], [], []
@@ -87,16 +92,16 @@ def make_examples(
         read = [unanswered(at) for at in batch]
         found = [
             look_back(
-                memory, desk, query_of(at, written), at.post.user,
+                memory, desk, query_of(at, written, known), at.post.user,
                 rule_of(at.post).searched_for, closing(at),
             )[1]
             for at, written in zip(read, generate(generator, read, beams), strict=True)
         ]  # fmt: skip
-        for at, known in zip(batch, judge(generator, read, found), strict=True):
+        for at, judged in zip(batch, judge(generator, read, found), strict=True):
             wanted = {tag.key for tag in at.post.hashtags}
-            features.append(known.features)
-            used.append(np.array([key in wanted for key in known.keys], np.uint8))
-            keys.append(known.keys)
+            features.append(judged.features)
+            used.append(np.array([key in wanted for key in judged.keys], np.uint8))
+            keys.append(judged.keys)
             gold.append(len(wanted))
             ids.append(at.post.id)
     sizes = np.array([len(listed) for listed in keys], np.int64)
@@ -183,12 +188,13 @@ def situations(
     memory: Memory,
     config: RankerConfig,
     generator: Generator | None = None,
+    known: Container[str] = (),
     beams: int = 10,
 ) -> list[Examples]:
     """Posts dealt out to the three situations: online, frozen, news only."""
     chance = random.Random(5)
     drawn = [chance.random() for _ in posts]
-    frozen, known = config.frozen, config.frozen + config.news_only
+    frozen, most = config.frozen, config.frozen + config.news_only
     first = int(memory.times[0]) if len(memory) else 0
 
     def dealt(low: float, high: float) -> list[Read]:
@@ -200,9 +206,9 @@ def situations(
         return int(read.moment - random.Random(read.post.id).uniform(0, longest))
 
     return [
-        make_examples(dealt(known, 1), memory, generator=generator, beams=beams),
-        make_examples(dealt(0, frozen), memory, closing, generator, beams),
-        make_examples(dealt(frozen, known), Memory(), generator=generator, beams=beams),
+        make_examples(dealt(most, 1), memory, goes_on, generator, known, beams),
+        make_examples(dealt(0, frozen), memory, closing, generator, known, beams),
+        make_examples(dealt(frozen, most), Memory(), goes_on, generator, known, beams),
     ]
 
 

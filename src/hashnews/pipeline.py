@@ -12,7 +12,7 @@ import hashlib
 import os
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple, Self
@@ -20,7 +20,13 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from hashnews.candidates.because import reasons
-from hashnews.candidates.features import Candidates, Query, look_back, with_generator
+from hashnews.candidates.features import (
+    LEAST,
+    Candidates,
+    Query,
+    look_back,
+    with_generator,
+)
 from hashnews.candidates.good import is_private, is_slip, is_supported
 from hashnews.candidates.memory import Memory
 from hashnews.candidates.model import Model, shipped_model
@@ -28,7 +34,7 @@ from hashnews.candidates.names import Told
 from hashnews.candidates.past import Desk, Past
 from hashnews.files import RecordFile
 from hashnews.generate.batch import Example
-from hashnews.generate.generator import Generator
+from hashnews.generate.generator import Generated, Generator
 from hashnews.news.ingest import add_files
 from hashnews.news.migrations import MIGRATIONS
 from hashnews.news.posts import add_posts, read_posts
@@ -43,6 +49,7 @@ from hashnews.records import (
     FoundArticle,
     Post,
     PreparedPost,
+    Reason,
     Retrieved,
     Suggestion,
 )
@@ -52,8 +59,7 @@ from hashnews.sample import sample_file
 from hashnews.text.entities import load_finder
 from hashnews.text.hashtags import shipped_forms
 from hashnews.text.segment import shipped_segmenter
-
-Written = Sequence[tuple[str, ...]]  # hashtags, by their words
+from hashnews.text.tokens import words
 
 
 class Read(NamedTuple):
@@ -77,7 +83,7 @@ class HashNews:
         self._last_post = 0
         finder = load_finder(store.state().finder or "fast")
         self._segmenter = shipped_segmenter()
-        self._preparer = Preparer(self._segmenter, finder)
+        self.preparer = Preparer(self._segmenter, finder)
         self._forms = shipped_forms()
         self._generator = None if model.generator is None else Generator.load(model.generator)
         self._remember()
@@ -125,7 +131,7 @@ class HashNews:
             post if post.created_at else post.model_copy(update={"created_at": now})
             for post in posts
         ]
-        ready = [self._preparer.read(post) for post in dated]
+        ready = [self.preparer.read(post) for post in dated]
         spent = {"read": _share(began, len(posts))}
         return self._answers(dated, ready, n, min_score, spent)
 
@@ -154,17 +160,18 @@ class HashNews:
         written = generate(self._generator, read, self.model.config.beams)
         spent["generate"] = _share(began, len(posts))
         began = time.perf_counter()
-        asked = [query_of(at, beams) for at, beams in zip(read, written, strict=True)]
+        known = self.model.known
+        asked = [query_of(at, beams, known) for at, beams in zip(read, written, strict=True)]
         pasts, found = [], []
         for post, query in zip(posts, asked, strict=True):
             never = rule_of(post).searched_for
-            past, known = look_back(self.memory, self._desk, query, post.user, never)
+            past, candidates = look_back(self.memory, self._desk, query, post.user, never)
             pasts.append(past)
-            found.append(known)
+            found.append(candidates)
         judged = judge(self._generator, read, found)
         suggestions = [
-            self._best(query, past, known, n, min_score)
-            for query, past, known in zip(asked, pasts, judged, strict=True)
+            self._best(query, past, candidates, n, min_score)
+            for query, past, candidates in zip(asked, pasts, judged, strict=True)
         ]
         spent["rank"] = _share(began, len(posts))
         spent["total"] = sum(spent.values())
@@ -191,10 +198,18 @@ class HashNews:
                 hashtag=self._write(past, found, place),
                 words=found.words[place],
                 score=float(probabilities[place]),
-                because=why,
+                because=tuple(self._with_rise(reason, query.moment) for reason in why),
             )
             for place, why in zip(places, because, strict=True)
         ]
+
+    def _with_rise(self, reason: Reason, moment: int) -> Reason:
+        """A reason with how much the name that the news says is on the rise."""
+        name = words(reason.entity or "") if reason.source == "news" else []
+        if not name:
+            return reason
+        rise = round(self.retriever.popularity(name, moment), 3)
+        return reason.model_copy(update={"rise": rise})
 
     def _is_good(self, past: Past, found: Candidates, place: int) -> bool:
         key, words, tag = found.keys[place], found.words[place], int(found.tags[place])
@@ -202,15 +217,14 @@ class HashNews:
             return False
         if key in found.in_post or key in found.in_news:
             return True
-        if not is_supported(found, place):
-            return False
         if is_slip(past, key, words, self._segmenter.counts):
             return False
         return tag < 0 or not is_private(past, tag)
 
     def _write(self, past: Past, found: Candidates, place: int) -> str:
-        tag = int(found.tags[place])
-        return self._forms.write(found.words[place], past.written(tag) if tag >= 0 else ())
+        tag, known = int(found.tags[place]), self.model.known.get(found.keys[place])
+        here = past.written(tag) if tag >= 0 else () if known is None else (known,)
+        return self._forms.write(found.words[place], here)
 
 
 def answer_of(
@@ -251,12 +265,13 @@ def look_up(retriever: BestRetriever, store: NewsStore, post: PreparedPost) -> R
     return Read(post, microseconds(post.created_at or datetime.now(UTC)), context.words, told)
 
 
-def generate(generator: Generator | None, read: Sequence[Read], beams: int) -> list[Written]:
+def generate(
+    generator: Generator | None, read: Sequence[Read], beams: int
+) -> list[list[Generated]]:
     """What the generator writes for each post, where there is one."""
     if generator is None:
-        return [() for _ in read]
-    written = generator.suggest(_examples(generator, read), beams)
-    return [[beam.words for beam in beams_of_post] for beams_of_post in written]
+        return [[] for _ in read]
+    return generator.suggest(_examples(generator, read), beams)
 
 
 def judge(
@@ -265,7 +280,8 @@ def judge(
     """Candidates with the generator's opinion of them, where there is a generator."""
     if generator is None:
         return list(found)
-    scores = generator.score(_examples(generator, read), [known.words for known in found])
+    hashtags = [known.words for known in found]
+    scores = generator.score(_examples(generator, read), hashtags, LEAST)
     return [with_generator(known, row) for known, row in zip(found, scores, strict=True)]
 
 
@@ -273,9 +289,10 @@ def _examples(generator: Generator, read: Sequence[Read]) -> list[Example]:
     return [Example.of(generator.config, at.post.body, at.context) for at in read]
 
 
-def query_of(read: Read, generated: Written) -> Query:
-    """A post and its news as candidates are looked for."""
+def query_of(read: Read, generated: Sequence[Generated] = (), known: Container[str] = ()) -> Query:
+    """A post and its news as candidates are looked for; `known` hashtags may be generated."""
     post = read.post
+    said = {*words(post.body), *(word.word for word in read.context)}
     best = read.articles[0][0].score if read.articles else 1.0
     return Query(
         moment=read.moment,
@@ -287,7 +304,7 @@ def query_of(read: Read, generated: Written) -> Query:
             Told(article.id, article.title, article.entities or (), found.score / best)
             for found, article in read.articles
         ],
-        generated=generated,
+        generated=[tag.words for tag in generated if is_supported(*tag, said, known)],
     )
 
 

@@ -193,7 +193,7 @@ class Reason(Record):
     posts: tuple[str, ...] = ()  # ids of earlier posts
     count: int | None = None  # earlier uses: the author's, or all
     entity: str | None = None  # a name of the post or the news
-    rise: float | None = None  # how much more it is spoken of than before
+    rise: float | None = None  # above 1: on the rise; of a hashtag its uses, of a name its TP
 
 
 class Suggestion(Record):

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from hashnews.candidates.good import known_hashtags
 from hashnews.candidates.memory import Memory
 from hashnews.candidates.model import ModelConfig, save_model
 from hashnews.candidates.ranker import Ranker
@@ -63,10 +64,11 @@ class SuggesterConfig(Config):
 
 
 class Lessons(NamedTuple):
-    """The examples of one set."""
+    """The examples of one set, and the hashtags several of its authors used."""
 
     taught: list[Examples]
     held_out: list[Examples]
+    known: dict[str, str]
 
 
 def train(config: SuggesterConfig, out: Path, watch: Watch = lambda posts, _: posts) -> Ranker:
@@ -88,7 +90,9 @@ def train(config: SuggesterConfig, out: Path, watch: Watch = lambda posts, _: po
         "held_out": figures,
     }
     named = None if config.generator is None else os.path.relpath(config.generator, out)
-    save_model(out, ranker, ModelConfig(generator=named, beams=config.beams), _card(about), about)
+    settings = ModelConfig(generator=named, beams=config.beams)
+    known = {key: form for lesson in lessons for key, form in lesson.known.items()}
+    save_model(out, ranker, settings, known, _card(about), about)
     return ranker
 
 
@@ -99,7 +103,7 @@ def _lessons(
         finder = load_finder(store.state().finder or "fast")
         preparer = Preparer(shipped_segmenter(), finder)
         files = (*chosen.history, *chosen.posts)
-        memory = Memory(map(remembered, preparer.remember(_raw(files, chosen.collection))))
+        posts = [remembered(post) for post in preparer.remember(_raw(files, chosen.collection))]
         usable = sorted(
             preparer.prepare(_raw(chosen.posts, chosen.collection)), key=lambda post: _time(post)
         )
@@ -109,13 +113,16 @@ def _lessons(
         some = usable[first:last]
         if len(some) > config.most:
             some = sorted(random.Random(1).sample(some, config.most), key=lambda post: _time(post))
-        retriever = BestRetriever(NewsIndex.open(store))
+        retriever, memory = BestRetriever(NewsIndex.open(store)), Memory(posts)
+        began = remembered(some[0]).posted
+        before = known_hashtags(post for post in posts if post.posted < began)
 
         def lessons(posts: Sequence[PreparedPost], what: str) -> list[Examples]:
             read = [look_up(retriever, store, post) for post in watch(posts, what)]
-            return situations(read, memory, config.ranker, generator, config.beams)
+            return situations(read, memory, config.ranker, generator, before, config.beams)
 
-        return Lessons(lessons(some, "taught"), lessons(usable[last:], "held out"))
+        taught, held_out = lessons(some, "taught"), lessons(usable[last:], "held out")
+        return Lessons(taught, held_out, known_hashtags(posts))
 
 
 def _raw(files: Iterable[Path], collection: str | None) -> Iterator[Post]:

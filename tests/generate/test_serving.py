@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from small import EXAMPLES, ODD, small_config, small_numberer
 
+onnx = pytest.importorskip("onnx", reason="onnx is not installed")
 torch = pytest.importorskip("torch", reason="torch is not installed")
 pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
 pytest.importorskip("onnxscript", reason="onnxscript is not installed")
@@ -81,12 +82,20 @@ def test_int8_is_close_and_runs_alone(saved, tmp_path):
     save_model(model, numberer, tmp_path / "int8", {"by": "test"})
     served = Generator.load(tmp_path / "int8")
     assert served.about == {"by": "test", "int8": True}
+    for graph in ("encoder.onnx", "step.onnx"):
+        weights = onnx.load(tmp_path / "int8" / graph).graph.initializer
+        kinds = {tensor.data_type for tensor in weights if len(tensor.dims) == 2}
+        assert kinds == {onnx.TensorProto.INT8}
     examples = sample_examples(model.config)[:20]
-    expected = Generator.load(folder).suggest(examples)
-    same = [
-        a[0].words == b[0].words for a, b in zip(served.suggest(examples), expected, strict=True)
-    ]
-    assert np.mean(same) > 0.6
+    found, expected = served.suggest(examples), Generator.load(folder).suggest(examples)
+    same = [a[0].words == b[0].words for a, b in zip(found, expected, strict=True)]
+    assert np.mean(same) > 0.8
+    for example, together in zip(examples, found, strict=True):  # whatever is read beside it
+        [alone] = served.suggest([example])
+        assert [tag.words for tag in alone] == [tag.words for tag in together]
+        np.testing.assert_allclose(
+            [tag.score for tag in alone], [tag.score for tag in together], atol=1e-4
+        )
     served.save(tmp_path / "copy")
     assert not (tmp_path / "copy/model.safetensors").exists()
     without_torch = (
@@ -188,5 +197,8 @@ def test_score_is_what_the_search_says_and_never_for_what_cannot_be_written(save
     for tags, row in zip(found, scores, strict=True):
         # Two ways to cut the same letters are one hashtag to the search, which keeps the better.
         np.testing.assert_allclose(row[1:], [tag.score for tag in tags], atol=1e-4)
+    bounded = generator.score(examples, given, least=-6.0)
+    for row, short in zip(scores, bounded, strict=True):
+        np.testing.assert_allclose(short[1:], np.maximum(row[1:], -6.0), atol=1e-4)
     assert generator.score([], []) == []
     assert generator.score(examples[:1], [[]]) == [[]]

@@ -14,6 +14,7 @@ from hashnews.records import PreparedPost
 from hashnews.retrieve.best import HOUR, BestConfig, BestRetriever
 from hashnews.retrieve.day import Entry
 from hashnews.retrieve.index import NewsIndex
+from hashnews.retrieve.lists import Words
 from hashnews.text.stopwords import GENERIC_WORDS
 
 START = datetime(2021, 3, 3, tzinfo=UTC)
@@ -125,3 +126,53 @@ def test_only_the_best_are_named():
         id="p", created_at=START + timedelta(days=38), body="rain vote", entities=(), hashtags=()
     )
     assert len(finder.retrieve(post).articles) == 4
+
+
+def test_a_window_larger_than_the_limit_is_opened_once(monkeypatch):
+    retriever, opened = BestRetriever(NewsIndex.build(some_news())), []
+    open_day = Words.open
+
+    def counted(lists, day):
+        opened.append(day not in lists._numbers)
+        return open_day(lists, day)
+
+    monkeypatch.setattr(Words, "open", counted)
+    monkeypatch.setattr("hashnews.retrieve.best.MOST_POSTINGS", 0)
+    moment = START + timedelta(days=35)
+    posts = [
+        PreparedPost(id=word, body=word, hashtags=(), entities=(), created_at=moment)
+        for word in WORDS
+    ]
+    answers = [retriever.retrieve(post) for post in posts]
+    days = retriever.config.window + 1 + retriever.config.month
+    assert sum(opened) == days
+    retriever.retrieve(posts[0].model_copy(update={"created_at": START + timedelta(days=36)}))
+    assert sum(opened) == 2 * days
+    assert answers == BestRetriever(NewsIndex.build(some_news())).retrieve_all(posts)
+
+
+@given(seed=st.integers(0, 999), minute=st.integers(0, 40 * 24 * 60))
+@settings(max_examples=40, deadline=None)
+def test_the_popularity_of_a_name_is_that_of_its_rarest_word_before_the_post(seed, minute):
+    news, moment = some_news(seed=seed), microseconds(START + timedelta(minutes=minute))
+    today, config = moment // A_DAY, BestConfig()
+    month = [e for e in news if (today - config.window - config.month) * A_DAY <= e.published]
+    month = [e for e in month if e.published < today * A_DAY]
+    last = [e for e in news if (today - 1) * A_DAY <= e.published < moment]
+
+    def rarity(word, among):
+        return math.log((len(among) + 1) / (sum(word in e.text.split() for e in among) + 0.5))
+
+    rarest = max(["storm", "river"], key=lambda word: rarity(word, month))
+    expected = min(10.0, rarity(rarest, month) / rarity(rarest, last))
+    every, past = (
+        BestRetriever(NewsIndex.build(known)).popularity(["storm", "river"], moment)
+        for known in (news, [e for e in news if e.published < moment])
+    )
+    assert every == past == pytest.approx(expected)
+
+
+def test_any_number_of_names_can_be_asked_about():
+    retriever = BestRetriever(NewsIndex.build(some_news()))
+    moment = microseconds(START + timedelta(days=20))
+    assert all(retriever.popularity([f"name{n}"], moment) > 0 for n in range(300))

@@ -7,10 +7,10 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from conftest import HTTP, article
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
+from servers import HTTP, article
 
 from hashnews.news.store import NewsStore
 from hashnews.pipeline import HashNews

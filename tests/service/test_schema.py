@@ -1,8 +1,8 @@
 """Schemathesis: requests made from the service's own description, right ones and wrong ones."""
 
 import pytest
-from conftest import HTTP
 from hypothesis import HealthCheck, given, settings
+from servers import HTTP
 
 schemathesis = pytest.importorskip("schemathesis", reason="needs schemathesis")
 OPERATIONS = [

@@ -9,7 +9,7 @@ import time
 
 import httpx
 import pytest
-from conftest import HTTP, KEY, Server, article
+from servers import HTTP, KEY, Server, article
 from test_process import is_alive
 
 from hashnews.news.store import NewsStore

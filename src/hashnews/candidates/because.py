@@ -89,6 +89,7 @@ def _all(query: Query, past: Past, found: Candidates, place: int) -> list[Reason
         given.append(Reason(source="news", weight=0, articles=articles, words=said, entity=name))
     if value["neighbour_rank"] or value["kindred"] or value["centre"]:
         near, count = past.near(tag)
+        count = count if near else int(value["uses"])
         given.append(Reason(source="memory", weight=0, posts=near[:NAMED], count=count))
     if value["own"] + value["own_inline"]:
         mine = past.mine(tag)

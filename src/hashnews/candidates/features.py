@@ -21,7 +21,7 @@ TAKEN = {
     "together_near": 15,
 }  # fmt: skip
 NAMES_OF_POST, NAMES_OF_NEWS, PHRASES_OF_NEWS = 25, 20, 10
-LEAST = -30.0  # log-probability of what the generator cannot write
+LEAST = -8.0  # log-probability: what is less likely to the generator is all the same to it
 STEM = 5  # letters: `protest` and `protesters` say the same
 RANKED = ("neighbours", "nearest", "own_season", "own_similar", "day", "week", "kindred", "centre")
 

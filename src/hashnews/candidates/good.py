@@ -1,28 +1,31 @@
 """What makes a candidate a good hashtag: fit to be shown, not a slip of a better known one.
 
 Left out are hashtags with a blocked word, half words and misspellings of a hashtag that is far
-more common, labels that one author alone uses, and what the generator wrote without support,
-unless the post or the news itself says them.
+more common and labels that one author alone uses, unless the post or the news itself says them;
+and of what the generator writes, hashtags that nobody is known to use and nothing speaks of.
 """
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
+from collections.abc import Container, Iterable
 from functools import lru_cache
 from importlib import resources
 from itertools import accumulate
 from pathlib import Path
 from string import ascii_lowercase
 
-from hashnews.candidates.features import FEATURES, Candidates
 from hashnews.candidates.past import Past
 from hashnews.errors import ConfigError
+from hashnews.news.posts import Remembered
 from hashnews.text.segment import Counts
 
 SHORTEST_SLIP = 6  # letters: shorter hashtags differ by a letter and mean another thing
 RARE = 2  # uses, at most, of what may be a slip
 RARER = 300  # times rarer in running text is the rarest word of a misspelling
 MORE_COMMON = 10  # times as often used: then the other is what was meant
-SAID = FEATURES.index("context_share")
+SEVERAL = 3  # authors that make a hashtag known
+UNSAID = -3.0  # log-probability, at least, of a known hashtag that neither post nor news says
 PRIVATE = 5  # uses by one author alone that make a label of that author's own
 
 
@@ -95,12 +98,31 @@ def _commonness(words: tuple[str, ...], counts: Counts) -> float:
     return min((counts.words.get(word, 1.0) for word in words if word.isalpha()), default=1.0)
 
 
-def is_supported(found: Candidates, place: int) -> bool:
-    """Whether somebody used a hashtag before, or post and news say all of its words.
+def known_hashtags(posts: Iterable[Remembered]) -> dict[str, str]:
+    """Hashtags that several authors used, by key, as they most often wrote them."""
+    authors: defaultdict[str, set[str | None]] = defaultdict(set)
+    forms: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for post in posts:
+        for tag in (*post.hashtags, *post.inline):
+            authors[tag.key].add(post.user)
+            forms[tag.key][tag.written] += 1
+    # Of writings used alike the first in the alphabet: capitals come before small letters.
+    return {
+        key: min(forms[key], key=lambda form: (-forms[key][form], form))
+        for key in sorted(forms)
+        if len(authors[key] - {None}) >= SEVERAL
+    }
 
-    The rest are hashtags the generator learnt long ago and nobody speaks of now.
+
+def is_supported(
+    words: tuple[str, ...], score: float, said: Container[str], known: Container[str]
+) -> bool:
+    """Whether post and news say all words of a hashtag, or it is known and likely enough.
+
+    The rest of what a generator writes is invented, was one author's own, or is beside the point.
     """
-    return bool(found.tags[place] >= 0 or found.features[place, SAID] > 0.999)
+    is_said = all(word in said for word in words)
+    return is_said or (score > UNSAID and "".join(words) in known)
 
 
 def is_private(past: Past, tag: int) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -13,6 +14,7 @@ from hashnews.candidates.ranker import Ranker
 from hashnews.config import Config, explain
 from hashnews.errors import ModelError
 from hashnews.manifest import check_directory, new_directory
+from hashnews.text.hashtags import key_of
 
 KIND = "suggester"
 
@@ -25,6 +27,7 @@ class ModelFiles:
         self.config = directory / "config.json"
         self.ranker = directory / "ranker.npz"
         self.card = directory / "README.md"
+        self.known = directory / "known.txt"  # hashtags as people write them, one a line
         self.blocked = directory / "blocked.txt"  # instead of the shipped list, where it is there
 
 
@@ -46,6 +49,7 @@ class Model(NamedTuple):
     config: ModelConfig
     ranker: Ranker
     blocked: Blocked
+    known: dict[str, str]  # by key, as people write them: what its generator may write
     about: dict[str, Any]
 
     @classmethod
@@ -60,7 +64,12 @@ class Model(NamedTuple):
         except ValidationError as error:
             raise ModelError(f"{files.config}: {explain(error)}") from None
         blocked = Blocked.read(files.blocked) if files.blocked.exists() else shipped_blocked()
-        return cls(directory, config, Ranker.load(files.ranker), blocked, about)
+        try:
+            written = files.known.read_text("utf-8").split()
+        except (OSError, UnicodeDecodeError) as error:
+            raise ModelError(f"{files.known}: cannot be read: {error}") from None
+        known = {key_of(form): form for form in written}
+        return cls(directory, config, Ranker.load(files.ranker), blocked, known, about)
 
     @property
     def generator(self) -> Path | None:
@@ -70,13 +79,19 @@ class Model(NamedTuple):
 
 
 def save_model(
-    directory: Path, ranker: Ranker, config: ModelConfig, card: str, about: dict[str, Any]
+    directory: Path,
+    ranker: Ranker,
+    config: ModelConfig,
+    known: Mapping[str, str],
+    card: str,
+    about: dict[str, Any],
 ) -> None:
     """Write a new model directory."""
     with new_directory(directory, KIND, about) as scratch:
         files = ModelFiles(scratch)
         ranker.save(files.ranker)
         files.config.write_text(config.model_dump_json(indent=2) + "\n", "utf-8")
+        files.known.write_text("".join(f"{form}\n" for form in known.values()), "utf-8")
         files.card.write_text(card, "utf-8")
 
 

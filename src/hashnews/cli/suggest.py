@@ -131,11 +131,13 @@ def because(reason: Reason, titles: dict[str, str]) -> str:
         case "news" if reason.articles:
             title = titles.get(reason.articles[0], "")
             on = f" on {reason.entity}" if reason.entity else ""
+            on += f" ({reason.rise:.1f} on the rise)" if (reason.rise or 0) > 1 else ""
             return f"{_many(len(reason.articles), 'article')}{on} “{title}”"
         case "news":
             return f"the news says {', '.join(reason.words)}"
         case "memory":
-            return _many(reason.count or 0, "similar earlier post")
+            what = "similar earlier post" if reason.posts else "earlier use"
+            return _many(reason.count or 0, what)
         case "author":
             return f"used by the author {_many(reason.count or 0, 'time')}"
         case "rising":

@@ -150,11 +150,11 @@ class Numberer:
         )
 
     def hashtag_numbers(
-        self, tag: tuple[str, ...], own: Sequence[str] = ()
-    ) -> tuple[int, ...] | None:
-        """A hashtag as numbers for a post with these own words, if it can be written."""
+        self, tags: Iterable[tuple[str, ...]], own: Sequence[str] = ()
+    ) -> list[tuple[int, ...] | None]:
+        """Hashtags as numbers for a post with these own words, where they can be written."""
         outside = {word: number for number, word in enumerate(own, len(self.hashtag))}
-        return self._numbers(tag, outside)
+        return [self._numbers(tag, outside) for tag in tags]
 
     def _numbers(self, tag: tuple[str, ...], outside: dict[str, int]) -> tuple[int, ...] | None:
         numbers = [self.hashtag.number(word) or outside.get(word) for word in tag]

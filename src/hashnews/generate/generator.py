@@ -22,7 +22,7 @@ from hashnews.errors import ConfigError, ModelError
 from hashnews.generate.batch import Array, Batch, Example, Numberer, make_batch, slots
 from hashnews.generate.beam import Runtime, search
 from hashnews.generate.config import GeneratorConfig
-from hashnews.generate.scoring import score
+from hashnews.generate.scoring import NEVER, score
 from hashnews.generate.vocabulary import HASHTAG_SIGNS, SOURCE_SIGNS, Vocabulary
 from hashnews.manifest import check_directory, new_directory
 
@@ -117,6 +117,7 @@ def _session(path: Path, threads: int) -> Any:
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
     options.log_severity_level = 3
+    options.add_session_config_entry("session.disable_quant_qdq", "1")  # int8 to float once, now
     try:
         return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime has no common base of its errors
@@ -187,18 +188,24 @@ class Generator:
         return generate(self._runtime, self._numberer, examples, n)
 
     def score(
-        self, examples: Sequence[Example], hashtags: Sequence[Sequence[tuple[str, ...]]]
+        self,
+        examples: Sequence[Example],
+        hashtags: Sequence[Sequence[tuple[str, ...]]],
+        least: float = NEVER,
     ) -> list[list[float]]:
-        """The log-probability of each of the given hashtags (their words) for its example."""
+        """The log-probability of each of the given hashtags (their words) for its example.
+
+        With `least`, those less likely have that: most are known to be after their first word.
+        """
         found: list[list[float]] = []
         for first in range(0, len(examples), TOGETHER):
             some = [self._numberer(example) for example in examples[first : first + TOGETHER]]
             given = hashtags[first : first + TOGETHER]
             numbers = [
-                [self._numberer.hashtag_numbers(tag, example.own) for tag in tags]
+                self._numberer.hashtag_numbers(tags, example.own)
                 for example, tags in zip(some, given, strict=True)
             ]
-            found += score(self._runtime, make_batch(some), numbers)
+            found += score(self._runtime, make_batch(some), numbers, least)
         return found
 
     def save(self, directory: Path | str) -> None:

@@ -26,7 +26,7 @@ from hashnews.retrieve.context import Shares, WordSums, count_words
 from hashnews.retrieve.day import Day
 from hashnews.retrieve.index import NewsIndex
 from hashnews.retrieve.lists import Words
-from hashnews.retrieve.rank import freshness, rise, telling
+from hashnews.retrieve.rank import freshness, idf, rise, telling, temporal_popularity
 from hashnews.retrieve.scoring import score_posts
 from hashnews.retrieve.windows import WindowTable
 from hashnews.text.stopwords import GENERIC_WORDS, STOP_WORDS
@@ -37,6 +37,7 @@ Query = tuple[Sequence[str], int]  # words, and the post's time
 HOUR = A_DAY // 24
 MOST_TABLES, MOST_HOURS = 64, 48
 MOST_POSTINGS = 1 << 26
+MOST_POPULAR = 10.0  # as the paper's preset is capped
 
 
 class BestConfig(Config):
@@ -163,6 +164,17 @@ class BestRetriever:
         unwanted = GENERIC_WORDS.union(terms)
         return self._words.heaviest(numbers, mixed, self.config.context, unwanted)
 
+    def popularity(self, name: Sequence[str], moment: int) -> float:
+        """Temporal popularity of a name's rarest word: the last day against the month before."""
+        table = self._table(moment // A_DAY)
+        rarest = max(name, key=table.usual_rarity)
+        clip = int(np.searchsorted(table.days[0].times, moment))
+        today, _ = table.postings(rarest, 0)
+        yesterday, _ = table.postings(rarest, 1)
+        n = int((today < clip).sum()) + len(yesterday)
+        now = idf(clip + table.days[1].size, n)
+        return temporal_popularity(table.usual_rarity(rarest), now, MOST_POPULAR)
+
     def _shares(self, found: Hits) -> Iterator[Shares]:
         """What a word of each article counts: (s / s_max)^x / sqrt|d|."""
         best = found.scores.max(initial=0.0)
@@ -204,10 +216,12 @@ class BestRetriever:
         return shares
 
     def _table(self, number: int) -> WindowTable:
-        if self._version != self.index.version or self._lists.size > MOST_POSTINGS:
+        if self._version != self.index.version:
             self._forget()
         table = self._tables.get(number)
         if table is None:
+            if self._lists.size > MOST_POSTINGS:  # one window stays, however much it holds
+                self._forget()
             table = self._tables[number] = self._new_table(number)
             if len(self._tables) > MOST_TABLES:
                 self._tables.popitem(last=False)

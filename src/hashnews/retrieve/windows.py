@@ -76,11 +76,13 @@ class WindowTable:
 
     def usual_rarity(self, term: str) -> float:
         """IDF(e, R), or whatever stands for R."""
-        return float(self._rarity[self._row(term)])
+        row = self._row(term)  # first: a new term may need longer arrays
+        return float(self._rarity[row])
 
     def postings(self, term: str, back: int) -> tuple[Array, Array]:
         """The articles of a day that hold a term, and how often each does."""
-        start, size = (int(array[self._row(term), back]) for array in self._lists)
+        row = self._row(term)
+        start, size = (int(array[row, back]) for array in self._lists)
         docs, counts, _ = self._terms.pool
         return docs[start : start + size], counts[start : start + size]
 

@@ -9,13 +9,10 @@ from pathlib import Path
 
 from hashnews.errors import HashNewsError
 from hashnews.pipeline import HashNews
-from hashnews.prepare import Preparer
 from hashnews.records import Post
 from hashnews.retrieve.batch import context_line
 from hashnews.service.process import CallFailed
 from hashnews.service.waiting import Ask
-from hashnews.text.entities import load_finder
-from hashnews.text.segment import shipped_segmenter
 
 Result = bytes | HashNewsError | CallFailed
 
@@ -25,8 +22,6 @@ class Suggester:
 
     def __init__(self, news: Path | None, model: Path | None):
         self._pipeline = HashNews.load(news, model)
-        finder = load_finder(self._pipeline.store.state().finder or "fast")
-        self._preparer = Preparer(shipped_segmenter(), finder)
         self._last = self._news_as_posts()
         self._suggested(self._last)
 
@@ -72,7 +67,7 @@ class Suggester:
     def _retrieved(self, asked: Sequence[Ask]) -> list[bytes]:
         lines = []
         for ask in asked:
-            ready = self._preparer.read(ask.post)
+            ready = self._pipeline.preparer.read(ask.post)
             lines.append(context_line(ready, self._pipeline.retriever.retrieve(ready)).encode())
         return lines
 

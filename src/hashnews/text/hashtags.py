@@ -125,6 +125,11 @@ def _ends_sentence(token: Token | None) -> bool:
     return token is None or SENTENCE_END.fullmatch(token.text[-1]) is not None
 
 
+def key_of(written: str) -> str:
+    """What makes two hashtags the same: the letters, without case, `#` or underscores."""
+    return fold(written.lstrip("#＃")).replace("_", "")
+
+
 class Forms:
     """How people write hashtags: `#COVID19`, `#BLM`, `#DCStatehood`.
 
@@ -140,8 +145,7 @@ class Forms:
 
     def see(self, written: str) -> None:
         """Take note of one more hashtag, as somebody wrote it."""
-        form = written.lstrip("#＃")
-        self._seen[fold(form).replace("_", "")][form] += 1
+        self._seen[key_of(written)][written.lstrip("#＃")] += 1
 
     def write(self, words: Sequence[str], here: Iterable[str] = ()) -> str:
         """Words as a hashtag: as people write it where that is known, else in CamelCase.

@@ -26,10 +26,11 @@ function told(reason, suggestion) {
     case "news": {
       if (!reason.articles.length) return ["the news says ", strong(reason.words.join(", "))];
       const articles = plural(reason.articles.length, "article");
-      return name ? [`${articles} about `, strong(name)] : [`${articles} that say `, strong(suggestion.words.join(" "))];
+      const rises = reason.rise > 1 ? [`, on the rise (${reason.rise.toFixed(1)})`] : [];
+      return name ? [`${articles} about `, strong(name), ...rises] : [`${articles} that say `, strong(suggestion.words.join(" "))];
     }
     case "memory":
-      return [`in ${plural(count, "earlier post")} like this one`];
+      return reason.posts.length ? [`in ${plural(count, "earlier post")} like this one`] : [`used ${plural(count, "time")} before`];
     case "author":
       return [`used ${plural(count, "time")} before`];
     case "rising": {
