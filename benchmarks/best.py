@@ -27,6 +27,7 @@ from hashnews.candidates.because import FEATURES_OF, without
 from hashnews.candidates.good import known_hashtags
 from hashnews.candidates.memory import Memory
 from hashnews.candidates.ranker import Ranker
+from hashnews.evaluate.suggestions import SuggestedHashtag, write_suggestions
 from hashnews.files import RecordFile
 from hashnews.fusion import (
     Closing,
@@ -103,6 +104,9 @@ def main() -> None:
         rankers = [fit(one, lessons, lessons[:1]) for one in _seeded(config, options.seeds)]
         for name in pupils:
             results[name] = measure(loaded[name], scored[name], rankers)
+            if options.suggestions:
+                ranker = averaged([one.trees for one in rankers], lessons[:1])
+                write_best(options.suggestions / name, loaded[name], scored[name], ranker)
             print(name, json.dumps(results[name]), flush=True)
         if options.ablate:
             lost = switched_off(lessons, {name: scored[name] for name in pupils}, config)
@@ -130,6 +134,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--from", dest="first", type=float, default=0.2, help="share not taught")
     parser.add_argument("--ablate", action="store_true", help="switch sources off, too")
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument(
+        "--suggestions", type=Path, help="folder for what is suggested, to `hashnews evaluate`"
+    )
     return parser.parse_args()
 
 
@@ -243,6 +250,29 @@ def measure(
         "groups": groups(loaded, scored, ranker),
         "calibration": reliability(ranker, scored),
     }
+
+
+def write_best(
+    folder: Path, loaded: Loaded, scored: dict[str, Examples], ranker: Ranker, most: int = 10
+) -> None:
+    """The ten best for each post in each situation, as `hashnews evaluate` reads them."""
+    segment = shipped_segmenter().segment
+    posts = [read.post for read in loaded.scored]
+    for situation, part in scored.items():
+        scores, best = ranker.scores(part.features), []
+        for keys, start in zip(part.keys, part.starts.tolist(), strict=False):
+            given = scores[start : start + len(keys)]
+            places = np.argsort(-given, kind="stable")[:most].tolist()
+            best.append(
+                [
+                    SuggestedHashtag(
+                        hashtag=keys[at], words=segment(keys[at]), score=float(given[at])
+                    )
+                    for at in places
+                ]
+            )
+        folder.mkdir(parents=True, exist_ok=True)
+        write_suggestions(folder / f"{situation.replace(' ', '-')}.jsonl", posts, best)
 
 
 def _seeded(config: RankerConfig, seeds: int) -> list[RankerConfig]:
