@@ -20,13 +20,13 @@ from hashnews.errors import ModelError
 
 
 class Trees(NamedTuple):
-    """All trees in arrays, one entry a node; a leaf has feature -1 and its value as threshold."""
+    """All trees in arrays, one entry a node; a leaf leads to itself, its value is its threshold."""
 
     roots: Array  # where each tree begins
+    depths: Array  # steps to the lowest leaf of each tree
     feature: Array
     threshold: Array  # x <= threshold goes left
-    left: Array
-    right: Array
+    children: Array  # left and right
 
 
 class Calibration(NamedTuple):
@@ -49,7 +49,7 @@ class Ranker(NamedTuple):
 
     def scores(self, features: Array) -> Array:
         """The sum of all trees for each row of features."""
-        return run_trees(*self.trees, np.ascontiguousarray(features, np.float32))
+        return run_trees(*self.trees, np.ascontiguousarray(features.T, np.float32))
 
     def probabilities(self, features: Array) -> Array:
         """How likely each candidate is to be used."""
@@ -79,17 +79,20 @@ class Ranker(NamedTuple):
 
 @compiled
 def run_trees(
-    roots: Array, feature: Array, threshold: Array, left: Array, right: Array, rows: Array
+    roots: Array, depths: Array, feature: Array, threshold: Array, children: Array, columns: Array
 ) -> Array:
-    """The sum of the leaves each row falls into."""
-    sums = np.zeros(len(rows))
-    for root in roots:
-        for at in range(len(rows)):
-            node = root
-            while feature[node] >= 0:
-                goes_left = rows[at, feature[node]] <= threshold[node]
-                node = left[node] if goes_left else right[node]
-            sums[at] += threshold[node]
+    """The sum of the leaves each row falls into; all rows go down a tree side by side."""
+    sums = np.zeros(columns.shape[1])
+    nodes = np.empty(len(sums), np.int32)
+    for tree in range(len(roots)):
+        nodes[:] = roots[tree]
+        for _ in range(depths[tree]):
+            for at in range(len(nodes)):
+                node = nodes[at]
+                goes_right = columns[feature[node], at] > threshold[node]
+                nodes[at] = children[node, np.intp(goes_right)]
+        for at in range(len(nodes)):
+            sums[at] += threshold[nodes[at]]
     return sums
 
 
@@ -127,14 +130,15 @@ def average(parts: Sequence[Trees], models: int) -> Trees:
     moved = [
         Trees(
             part.roots + start,
+            part.depths,
             part.feature,
-            np.where(part.feature < 0, part.threshold / models, part.threshold),
-            part.left + start,
-            part.right + start,
+            np.where(part.children[:, 0] == np.arange(len(part.feature)), 1 / models, 1)
+            * part.threshold,
+            part.children + start,
         )
         for part, start in zip(parts, sizes.tolist(), strict=False)
     ]
-    kinds = (np.int32, np.int16, np.float32, np.int32, np.int32)
+    kinds = (np.int32, np.int32, np.int16, np.float32, np.int32)
     columns = zip(kinds, zip(*moved, strict=True), strict=True)
     return Trees(*(np.concatenate(arrays).astype(kind) for kind, arrays in columns))
 
@@ -152,21 +156,29 @@ def _tree(block: str) -> Trees:
         raise ModelError("a ranker with categories cannot be exported")
     thresholds = [not_above(threshold) for threshold in read("threshold", np.float64)]
     splits, leaves = len(feature), len(values)
-    nothing = np.zeros(leaves, np.int32)
 
     def child(name: str) -> Array:
         """A child is a split, or below zero the complement of a leaf."""
         number = read(name, np.int32)
         placed = np.where(number >= 0, number, splits + ~number)
-        return np.concatenate([placed.astype(np.int32), nothing])
+        return np.concatenate([placed, splits + np.arange(leaves)])
 
+    children = np.stack([child("left_child"), child("right_child")], axis=1)
     return Trees(
         np.zeros(1, np.int32),
-        np.concatenate([feature, np.full(leaves, -1, np.int16)]),
+        np.array([_depth(children)]),
+        np.concatenate([feature, np.zeros(leaves, np.int16)]),
         np.concatenate([np.array(thresholds, np.float32), values]),
-        child("left_child"),
-        child("right_child"),
+        children,
     )
+
+
+def _depth(children: Array) -> int:
+    """Steps from the root until every way has come to a leaf."""
+    depth, nodes = 0, np.zeros(1, np.int64)
+    while (inner := nodes[children[nodes, 0] != nodes]).size:
+        depth, nodes = depth + 1, children[inner].ravel()
+    return depth
 
 
 def not_above(threshold: float) -> float:
