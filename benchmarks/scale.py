@@ -1,72 +1,70 @@
-"""The steps on Ray beside the local ones: the same bytes, what it costs, how it grows.
+"""The steps on Ray beside the local ones: the same bytes, as fast, and flat.
 
     python benchmarks/scale.py same     DATA NEWS     a cluster of three nodes, one of them killed
     python benchmarks/scale.py overhead DATA NEWS     against `retrieve --workers 2`
-    python benchmarks/scale.py posts    DATA NEWS     10,000 to 200,000 posts
-    python benchmarks/scale.py articles DATA NEWS     0.2, 1 and 3 million articles
-    python benchmarks/scale.py costs    DATA NEWS     what tools/sizing.py reckons with
+    python benchmarks/scale.py flat     DATA NEWS     10,000 to 200,000 posts
 
 DATA is a folder with posts.jsonl.gz and reference.jsonl.gz, NEWS a store made from its news.
-Each writes its table to results/scale/ and exits with 1 where a promise was not kept.
+Each writes its table to results/scale/ and exits with 1 where a promise was not kept. What every
+step costs and how the index grows: scale_costs.py and scale_growth.py.
 """
 
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
 import os
-import random
 import secrets
+import shutil
 import signal
 import statistics
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from datetime import date
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 os.environ["RAY_AUTH_MODE"] = "token"  # before Ray is imported
 os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(16))
+os.environ.update({"RAY_worker_niceness": "0"})  # as the processes it is compared with
 
-from hashnews.files import RecordFile, write_records
+from hashnews.files import RecordFile
 from hashnews.news.export import export_parquet
-from hashnews.news.posts import add_posts
 from hashnews.news.store import NewsStore
 from hashnews.prepare import Preparer, write_prepared
-from hashnews.records import Article, Post, PreparedPost
+from hashnews.records import Post
 from hashnews.retrieve.batch import write_contexts
-from hashnews.retrieve.best import BestConfig, BestRetriever
-from hashnews.retrieve.day import Settings, build_day
-from hashnews.retrieve.index import NewsIndex, entry_of
+from hashnews.retrieve.best import BestConfig
+from hashnews.retrieve.day import Settings
+from hashnews.retrieve.index import NewsIndex
 from hashnews.retrieve.opening import Source
 from hashnews.retrieve.retriever import RetrieverConfig
 from hashnews.scale.cut import cut_days
-from hashnews.scale.days import Result
-from hashnews.scale.engine import on_ray, one_by_one, this_worker
+from hashnews.scale.days import Done, Job, Result
+from hashnews.scale.engine import Run, on_ray
 from hashnews.scale.news import index_days
 from hashnews.scale.prepare import Readers, Rules, prepare_days
-from hashnews.scale.steps import Suggest, find_days, retrieve_days, suggest_days
+from hashnews.scale.steps import retrieve_days
 from hashnews.text.entities import load_finder
 from hashnews.text.segment import shipped_segmenter
 
 RESULTS = Path(__file__).parent.parent / "results" / "scale"
 SMALL = {"num_cpus": 1, "object_store_memory": 80 << 20}
 SIZES = (10_000, 50_000, 100_000, 200_000)
-TIMES = (1, 5, 15)  # the real articles: 0.2, 1 and 3 million
-ASKED = 2_000
+
+T = TypeVar("T")
 
 
 class Promises:
     """Figures beside what was promised, as a table."""
 
-    def __init__(self, name: str):
+    def __init__(self, name: str, command: str = "scale.py {} DATA NEWS"):
         self.name = name
+        self.command = "python benchmarks/" + command.format(name)
         self.kept = True
         self.lines: list[str] = []
 
@@ -83,9 +81,17 @@ class Promises:
     def write(self, about: str) -> None:
         """The table as a file."""
         RESULTS.mkdir(parents=True, exist_ok=True)
-        head = f"# {about}\n\n`python benchmarks/scale.py {self.name} DATA NEWS`\n\n"
+        head = f"# {about}\n\n`{self.command}`\n\n"
         path = RESULTS / f"{self.name}.md"
         path.write_text(head + "\n".join(self.lines) + "\n", encoding="utf-8")
+
+
+def memory() -> tuple[float, float]:
+    """What this process holds: its own, and mapped from files; in MB."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    known = dict(line.split(":", 1) for line in lines)
+    own, mapped = (int(known[name].split()[0]) / 1e3 for name in ("RssAnon", "RssFile"))
+    return own, mapped
 
 
 def joined(folder: Path) -> bytes:
@@ -111,30 +117,32 @@ def three_nodes() -> Iterator[Any]:
         nodes.shutdown()
 
 
-def on_two_cores(
-    source: Source, warming: tuple[Path, Path] | None, posts: Path, target: Path
-) -> tuple[float, Result]:
-    """Retrieve with Ray on two cores, in a process of its own; seconds without the start."""
+def on_two_cores(work: Callable[..., T], *arguments: object) -> T:
+    """Do work that takes an engine with Ray on two cores, in a process of its own."""
     with get_context("spawn").Pool(1) as pool:
-        return pool.apply(_on_two_cores, (source, warming, posts, target))
+        return pool.apply(_on_two_cores, (work, arguments))
 
 
-def _on_two_cores(
-    source: Source, warming: tuple[Path, Path] | None, posts: Path, target: Path
-) -> tuple[float, Result]:
+def _on_two_cores(work: Callable[..., T], arguments: tuple[object, ...]) -> T:
     import ray
 
     ray.init("local", num_cpus=2, object_store_memory=80 << 20, include_dashboard=False,
              log_to_driver=False)  # fmt: skip
     try:
         with on_ray() as run:
-            if warming:
-                retrieve_days(source, *warming, run)
-            began = time.perf_counter()
-            done = retrieve_days(source, posts, target, run)
-            return time.perf_counter() - began, done
+            return work(run, *arguments)
     finally:
         ray.shutdown()
+
+
+def warm_retrieve(
+    run: Run[Job, Done], source: Source, warming: tuple[Path, Path], posts: Path, target: Path
+) -> tuple[float, Result]:
+    """Seconds and costs of `retrieve`, after the workers have opened what they need."""
+    retrieve_days(source, *warming, run)
+    began = time.perf_counter()
+    done = retrieve_days(source, posts, target, run)
+    return time.perf_counter() - began, done
 
 
 def best(news: Path) -> Source:
@@ -234,7 +242,8 @@ def overhead(data: Path, news: Path, folder: Path) -> Promises:
 
     def by_ray(round_: int) -> float:
         warming = (folder / "few", folder / f"few-{round_}")
-        return on_two_cores(source, warming, folder / "posts", folder / f"all-{round_}")[0]
+        every = folder / "posts", folder / f"all-{round_}"
+        return on_two_cores(warm_retrieve, source, warming, *every)[0]
 
     rounds = [(by_processes(n), by_ray(n)) for n in range(3)]
     promises.say("| round | 2 processes, s | Ray on 2 cores, s |\n|---|---|---|")
@@ -264,231 +273,52 @@ def repeated(posts: Path, target: Path, size: int) -> None:
         stream.writelines(line for at, line in enumerate(many) if at in kept)
 
 
-def grow_posts(data: Path, news: Path, folder: Path) -> Promises:
+def ready(data: Path, folder: Path, sizes: Sequence[int]) -> None:
+    """Write what `flat` reads: so many posts by day, and few to warm up with."""
+    if not (folder / "warm").exists():
+        # Small files: both workers open every day.
+        cut_days([str(prepared(data, folder))], folder / "warm", 50)
+    for size in sizes:
+        if not (folder / str(size)).exists():
+            repeated(folder / "posts.jsonl", folder / f"{size}.jsonl", size)
+            cut_days([str(folder / f"{size}.jsonl")], folder / str(size), 5_000)
+            (folder / f"{size}.jsonl").unlink()
+
+
+def flat(data: Path, news: Path, folder: Path, sizes: Sequence[int] = SIZES) -> Promises:
     """Cost per post and memory per worker, from few posts to many."""
-    promises = Promises("posts")
-    posts = prepared(data, folder)
+    promises, path = Promises("flat"), RESULTS / "flat.json"
+    rows = json.loads(path.read_text("utf-8")) if path.exists() else {}
+    ready(data, folder, sizes)
     source = best(news)
     source.open()
+    for size in sizes:
+        shutil.rmtree(folder / "contexts", ignore_errors=True)
+        warming = folder / "warm", folder / "contexts" / "warm"
+        every = folder / str(size), folder / "contexts" / "all"
+        _, done = on_two_cores(warm_retrieve, source, warming, *every)
+        rows[str(size)] = {
+            "posts": done.lines,
+            "ms": 1000 * done.seconds / done.lines,
+            "mb": max(one.peak for one in done.workers) / 1e6,
+        }
+        path.write_text(json.dumps(rows, indent=2) + "\n", "utf-8")
+    ordered = sorted(rows.values(), key=lambda row: row["posts"])
+    promises.say("| posts | CPU per post, ms | most memory of a worker, MB |\n|---|---|---|")
+    for row in ordered:
+        promises.say(f"| {row['posts']:,} | {row['ms']:.3f} | {row['mb']:,.0f} |")
     promises.say(
-        "| posts | wall, s | CPU per post, ms | most memory of a worker, MB |\n|---|---|---|---|"
+        "\nThe posts of the data set again and again, with other ids, in the order of time; Ray on "
+        "two cores. Before\neach run both workers have opened every day, which is start-up.\n"
     )
-    rows = []
-    for size in SIZES:
-        repeated(posts, folder / f"{size}.jsonl", size)
-        cut_days([str(folder / f"{size}.jsonl")], folder / str(size), 5_000)
-        wall, done = on_two_cores(source, None, folder / str(size), folder / f"c{size}")
-        cost, peak = 1000 * done.seconds / done.lines, max(one.peak for one in done.workers) / 1e6
-        rows.append((size, cost, peak))
-        promises.say(f"| {size:,} | {wall:.1f} | {cost:.3f} | {peak:,.0f} |")
-        (folder / f"{size}.jsonl").unlink()
-    promises.say("")
-    growth = rows[-1][1] / rows[0][1]
-    promises.check(
-        f"cost per post flat: at 200,000 {growth:.2f} times that at 10,000", growth <= 1.1
-    )
-    more = rows[-1][2] / rows[0][2]
-    promises.check(f"memory per worker flat: {more:.2f} times", more <= 1.1)
+    dearer, larger = (ordered[-1][name] / ordered[0][name] for name in ("ms", "mb"))
+    promises.check(f"cost per post flat: {dearer:.2f} times, at most 1.1", dearer <= 1.1)
+    promises.check(f"memory per worker flat: {larger:.2f} times, at most 1.1", larger <= 1.1)
     promises.write("More posts: cost and memory")
     return promises
 
 
-def perturbed(article: Article, copy: int, others: list[str], draw: random.Random) -> Article:
-    """An article like a real one: every seventh word is another article's, every tenth name."""
-    if copy == 0:
-        return article
-    words = [draw.choice(others) if draw.random() < 1 / 7 else w for w in article.text.split()]
-    names = tuple(draw.choice(others) if draw.random() < 0.1 else n for n in article.entities or ())
-    changed = {"id": f"{article.id}~{copy}", "text": " ".join(words), "entities": names}
-    return article.model_copy(update={**changed, "url": None, "title": f"{article.title} {copy}"})
-
-
-def write_news(store: NewsStore, target: Path, times: int) -> int:
-    """The articles of a store, each so many times, by day."""
-    draw, count = random.Random(times), 0
-    days: dict[date, list[Article]] = {}
-    for stored in store.read():
-        day = stored.article.published_at.date()
-        days.setdefault(day, []).append(stored.article.model_copy(update={"finder": "fast"}))
-    for day, articles in days.items():
-        others = [word for article in articles[::20] for word in article.text.split()]
-        for copy in range(times):
-            made = [perturbed(article, copy, others, draw) for article in articles]
-            write_records(target / f"day={day}" / f"part-{copy}.jsonl", made)
-            count += len(made)
-    return count
-
-
-def memory() -> tuple[float, float]:
-    """What this process holds: its own, and mapped from files; in MB."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    known = dict(line.split(":", 1) for line in lines)
-    own, mapped = (int(known[name].split()[0]) / 1e3 for name in ("RssAnon", "RssFile"))
-    return own, mapped
-
-
-def ask(index: Path, posts: list[PreparedPost]) -> dict[str, float]:
-    """Retrieval in a process of its own: time per post, and memory."""
-    before = memory()
-    began = time.process_time()
-    retriever = BestRetriever(NewsIndex.read(index))
-    days: dict[Any, list[PreparedPost]] = {}
-    for post in posts:
-        days.setdefault(post.created_at and post.created_at.date(), []).append(post)
-    for some in days.values():
-        retriever.retrieve_all(some[:1])
-    opening = time.process_time() - began
-    began = time.process_time()
-    for some in days.values():
-        retriever.retrieve_all(some)
-    cost = time.process_time() - began
-    own, mapped = memory()
-    return {"opening_s": opening, "ms": 1000 * cost / len(posts), "own_mb": own - before[0],
-            "mapped_mb": mapped - before[1]}  # fmt: skip
-
-
-def grow_articles(data: Path, news: Path, folder: Path) -> Promises:
-    """Building and asking an index of more and more articles."""
-    promises = Promises("articles")
-    every = list(RecordFile(prepared(data, folder), PreparedPost))
-    days = sorted({post.created_at.date() for post in every if post.created_at})[-4:]
-    posts = [post for post in every if post.created_at and post.created_at.date() in days][:ASKED]
-    rows = []
-    with NewsStore(news) as store:
-        one = folder / "one"
-        write_news(store, folder / "news1", 1)
-        few = dict(list(enumerate(sorted((folder / "news1").iterdir())))[20:23])
-        for path in few.values():
-            lines = [a.model_copy(update={"entities": None, "finder": None})
-                     for file in path.iterdir() for a in RecordFile(file, Article)]  # fmt: skip
-            write_records(one / path.name / "part-0.jsonl", lines)
-        found = find_days("fast", one, folder / "found", one_by_one)
-        finding = 1000 * found.seconds / found.lines
-        for times in TIMES:
-            target, index = folder / f"news{times}", folder / f"index{times}"
-            count = write_news(store, target, times) if times > 1 else store.last_row()
-            began = time.process_time()
-            built = index_days(target, index, one_by_one)
-            spent = time.process_time() - began
-            with get_context("spawn").Pool(1) as pool:
-                asked = pool.apply(ask, (index, posts))
-            rows.append(
-                {
-                    "articles": count,
-                    "days": built.days,
-                    "build_s": spent,
-                    "bytes": built.bytes,
-                    **asked,
-                }
-            )
-            print(rows[-1], file=sys.stderr, flush=True)
-    promises.say(
-        "| articles | a day | build, CPU s | per article, ms | index, MB | bytes per article | "
-        "per post, ms | opening 34 days, CPU s | own memory, MB | mapped, MB |"
-    )
-    promises.say("|---|---|---|---|---|---|---|---|---|---|")
-    span = len(list((folder / "news1").iterdir()))
-    for row in rows:
-        n, spent, size = row["articles"], row["build_s"], row["bytes"]
-        promises.say(
-            f"| {n:,} | {n / span:,.0f} | {spent:,.0f} | {1000 * spent / n:.3f} | "
-            f"{size / 1e6:,.0f} | {size / n:,.0f} | {row['ms']:.3f} | {row['opening_s']:.1f} | "
-            f"{row['own_mb']:,.0f} | {row['mapped_mb']:,.0f} |"
-        )
-    promises.say(
-        f"\nFinding entities: {finding:.2f} ms of CPU an article ({found.lines:,} articles)."
-    )
-    RESULTS.mkdir(parents=True, exist_ok=True)
-    told = {"rows": rows, "finding_ms": finding}
-    (RESULTS / "articles.json").write_text(json.dumps(told, indent=2) + "\n", "utf-8")
-    plot(rows)
-    promises.write("More articles: the index and retrieval from it")
-    return promises
-
-
-def plot(rows: list[dict[str, float]]) -> None:
-    """The growth as a picture."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8, 2.8), layout="constrained")
-    millions = [row["articles"] / 1e6 for row in rows]
-    shown = {
-        "build, CPU s": [row["build_s"] for row in rows],
-        "index, MB": [row["bytes"] / 1e6 for row in rows],
-        "retrieve, ms per post": [row["ms"] for row in rows],
-    }
-    for axes, (label, values) in zip(figure.subplots(1, 3), shown.items(), strict=True):
-        axes.plot(millions, values, "o-", color="#1b6ca8")
-        axes.set(xlabel="million articles", ylabel=label, ylim=(0, None), xlim=(0, None))
-        axes.grid(alpha=0.3)
-    figure.savefig(RESULTS / "articles.png", dpi=150)
-
-
-def build_as_one_day(news: Path) -> tuple[int, float]:
-    """All articles of a store as if they were of one day: how many, and the memory that takes."""
-    with NewsStore(news) as store:
-        day = build_day(map(entry_of, store.read()), Settings())
-    return day.size, this_worker().peak
-
-
-def costs(data: Path, news: Path, folder: Path) -> Promises:
-    """Processor's time and bytes of every step, on one core."""
-    promises, found = Promises("costs"), {}
-    raw = folder / "some.jsonl"
-    with gzip.open(data / "posts.jsonl.gz", "rt", encoding="utf-8") as stream:
-        lines = list(stream)[-6000:-3000]
-    raw.write_text("".join(lines), encoding="utf-8")
-    cut_days([str(raw)], folder / "raw")
-    rules = Rules(folder / "posts" / ".work", Readers("fast"))
-    shipped_segmenter(), load_finder("fast")  # read once, not for each post
-    began = time.process_time()
-    made = prepare_days(folder / "raw", folder / "posts", rules, None, 1, one_by_one)
-    spent = time.process_time() - began
-    found["raw_bytes"] = raw.stat().st_size / len(lines)
-    found["usable"] = made.statistics.posts / len(lines)
-    found["prepare_ms"] = 1000 * spent / len(lines)
-    found["prepared_bytes"] = len(joined(folder / "posts")) / made.statistics.posts
-    retrieve_days(best(news), folder / "posts", folder / "warm", one_by_one)
-    done = retrieve_days(best(news), folder / "posts", folder / "contexts", one_by_one)
-    contexts = joined(folder / "contexts")
-    found["retrieve_ms"] = 1000 * done.seconds / done.lines
-    found["context_bytes"] = len(contexts) / done.lines
-    found["context_bytes_packed"] = len(gzip.compress(contexts, 6)) / done.lines
-    with NewsStore(news) as store:
-        store.backup(folder / "news.db")
-    preparer = Preparer(shipped_segmenter(), load_finder("fast"))
-    with NewsStore(folder / "news.db", "write") as store:
-        add_posts(store, preparer.remember(RecordFile(data / "posts.jsonl.gz", Post)))
-    step = Suggest.of(folder / "news.db", None)
-    suggest_days(step, folder / "raw", folder / "warm2", one_by_one)
-    done = suggest_days(step, folder / "raw", folder / "answers", one_by_one)
-    answers = joined(folder / "answers")
-    found["suggest_ms"] = 1000 * done.seconds / done.lines
-    found["answer_bytes"] = len(answers) / done.lines
-    found["answer_bytes_packed"] = len(gzip.compress(answers, 6)) / done.lines
-    found["suggest_own_mb"], _ = memory()
-    with NewsStore(news) as store:
-        articles = export_parquet(folder / "news.parquet", store.read(), store.state().finder)
-    size = sum(path.stat().st_size for path in (folder / "news.parquet").rglob("*.parquet"))
-    found["article_bytes"] = size / articles
-    with get_context("spawn").Pool(1) as pool:
-        built, peak = pool.apply(build_as_one_day, (news,))
-    found["build_bytes"] = peak / built
-    promises.say("| | measured |\n|---|---|")
-    for name, value in found.items():
-        promises.say(f"| {name} | {value:,.3f} |")
-    (RESULTS / "costs.json").write_text(json.dumps(found, indent=2) + "\n", "utf-8")
-    promises.write("What each step costs, on one core")
-    return promises
-
-
-STEPS = {
-    "same": same,
-    "overhead": overhead,
-    "posts": grow_posts,
-    "articles": grow_articles,
-    "costs": costs,
-}
+STEPS: dict[str, Callable[..., Promises]] = {"same": same, "overhead": overhead, "flat": flat}
 
 
 def main() -> int:
@@ -497,9 +327,13 @@ def main() -> int:
     parser.add_argument("step", choices=STEPS)
     parser.add_argument("data", type=Path)
     parser.add_argument("news", type=Path)
+    parser.add_argument("--work", type=Path, help="Where what is read stays, for the next time.")
+    parser.add_argument("--posts", type=int, nargs="+", help="Not all sizes of `flat`.")
     asked = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        return 0 if STEPS[asked.step](asked.data, asked.news, Path(folder)).kept else 1
+    more = (asked.posts,) if asked.posts else ()
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = asked.work or Path(scratch)
+        return 0 if STEPS[asked.step](asked.data, asked.news, folder, *more).kept else 1
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
 """A cluster on paper: cores, memory, storage and network, from measured costs.
 
     python tools/sizing.py [--posts 500e6] [--articles 1e6]
+    python tools/sizing.py --write        put the plan into docs/scale.md
 
-Reads what benchmarks/scale.py measured (results/scale/costs.json and articles.json) and reckons
-with straight lines; where a line leaves the measured range by far, that is said.
+Reads what benchmarks/scale_costs.py and scale_growth.py measured (results/scale/costs.json and
+articles.json) and reckons with straight lines; how far a line leaves what was measured is said.
 """
 
 from __future__ import annotations
@@ -11,17 +12,26 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-RESULTS = Path(__file__).parent.parent / "results" / "scale"
+ROOT = Path(__file__).parent.parent
+RESULTS = ROOT / "results" / "scale"
+BEGIN, END = "<!-- the plan: python tools/sizing.py --write -->\n", "<!-- end of the plan -->\n"
 DAY = 86_400
 WINDOW = 34  # days of news that the posts of one day look at: its own, five, and a month
+REMEMBERED = 400  # days of posts that the shipped model remembers
+# What is assumed, not measured.
 USE = 0.6  # of a core's time that is work: the rest is starting, waiting, uneven files
 PEAK = 2.0  # posts in the busiest hour, beside the mean
 KEPT = 30  # days of posts and answers on the disk
 COPIES = 3  # of what is stored
 NODE_CORES, NODE_GB, NODE_GBIT = 64, 512, 25
+MEMORY_GB = 1.0  # of a worker, for remembered posts: a sample of them
+HOUR_TO_BUILD = 3600.0  # seconds in which a day's index should be there, built by one core
+
+Rows = list[tuple[str, str, str]]
 
 
 class Line(NamedTuple):
@@ -45,106 +55,218 @@ class Line(NamedTuple):
         return max(0.0, self.start + self.slope * x)
 
 
-class Plan(NamedTuple):
-    """What is needed, each line with its reckoning."""
+class Measured(NamedTuple):
+    """Costs of the steps, and how those of the news grow with the articles of a day."""
 
-    rows: list[tuple[str, str, str]]
-    notes: list[str]
+    costs: Mapping[str, float]
+    density: float
+    """Articles a day of the real news."""
+    ms: Line
+    """Retrieval, a post."""
+    lists_mb: Line
+    """Own memory of a worker that retrieves."""
+    opening_s: Line
+    build_ms: float
+    index_bytes: float
+    """Both an article."""
+    postings: float
+    """Entries of a worker's lists, for each article of a day."""
+
+    @classmethod
+    def of(cls, costs: Mapping[str, float], growth: Mapping[str, Mapping[str, Any]]) -> Measured:
+        """From the files; the days are as many in `real` as in `denser`."""
+        rows = [row for name, row in growth.items() if not name.startswith("longer")]
+
+        def line(name: str) -> Line:
+            return Line.through([(row["articles"] / row["days"], row[name]) for row in rows])
+
+        return cls(
+            costs,
+            growth["real"]["articles"] / growth["real"]["days"],
+            line("best_ms"),
+            line("best_own_mb"),
+            line("best_opening_s"),
+            max(1000 * row["build_s"] / row["articles"] for row in rows),
+            max(row["bytes"] / row["articles"] for row in rows),
+            max(row["best_postings"] / (row["articles"] / row["days"]) for row in rows),
+        )
+
+    @property
+    def base_mb(self) -> float:
+        """A worker that suggests, without lists of news and without memory."""
+        known = self.costs["remembered"] * self.costs["remembered_bytes"] / 1e6
+        return max(0.0, self.costs["suggest_own_mb"] - known - self.lists_mb.slope * self.density)
+
+    def lists_gb(self, articles: float) -> float:
+        """What a worker makes of the window's news."""
+        return self.lists_mb.slope * articles / 1000
 
 
-def plan(posts: float, articles: float, costs: dict[str, float], growth: list[dict]) -> Plan:
-    """The cluster for so many posts and articles a day."""
-    days = growth[0]["days"]
-    by_day = {
-        name: Line.through([(row["articles"] / days, row[name]) for row in growth])
-        for name in ("ms", "own_mb", "opening_s")
-    }
-    build_ms = max(1000 * row["build_s"] / row["articles"] for row in growth)
-    index_bytes = growth[-1]["bytes"] / growth[-1]["articles"]
-    retrieve_ms = by_day["ms"].at(articles)
-    # A suggestion is retrieval and the rest; the rest does not depend on how much news there is.
-    rest_ms = max(0.0, costs["suggest_ms"] - costs["retrieve_ms"])
+class Limit(NamedTuple):
+    """Up to what load something holds."""
+
+    what: str
+    holds: float
+    asked: float
+    of: str
+
+
+def kept_posts(costs: Mapping[str, float]) -> float:
+    """The posts that a worker remembers."""
+    return MEMORY_GB * 1e9 / costs["remembered_bytes"]
+
+
+def cores(posts: float, articles: float, measured: Measured) -> Iterator[tuple[str, str, float]]:
+    """Each kind of work with its reckoning and the cores it takes."""
+    costs = measured.costs
+    generate = costs["suggest_generate_ms"]
+    # A suggestion is retrieval, generation and the rest, which depends on the posts remembered.
+    rest = max(0.0, costs["suggest_ms"] - generate - measured.ms.at(measured.density))
+    rest += costs["remembered_ms"] * (kept_posts(costs) - costs["remembered"])
     work = {
         "find entities": (articles, costs["finding_ms"]),
-        "build the index": (articles, build_ms),
+        "build the index": (articles, measured.build_ms),
         "prepare": (posts, costs["prepare_ms"]),
-        "retrieve, in suggest": (posts, retrieve_ms),
-        "rank and the rest of suggest": (posts, rest_ms),
+        "suggest: retrieve": (posts, measured.ms.at(articles)),
+        "suggest: generate": (posts, generate),
+        "suggest: rank and the rest": (posts, rest),
     }
-    rows, total = [], 0.0
     for name, (count, ms) in work.items():
         busy = count * ms / 1000 / DAY
-        cores = busy / USE * (PEAK if count == posts else 1)
-        total += cores
-        said = f"{count:,.0f} × {ms:.3f} ms / 86,400 s = {busy:,.1f} cores busy"
-        rows.append((f"cores: {name}", said, f"{cores:,.0f}"))
-    peak = f"/ {USE:.0%} use, posts × {PEAK:g} for the busiest hour"
-    rows.append(("cores: all", peak, f"{total:,.0f}"))
+        said = f"{count:,.0f} × {ms:.3f} ms / 86,400 s = {busy:,.3g} busy"
+        yield name, said, busy / USE * (PEAK if count == posts else 1)
 
-    worker = by_day["own_mb"].at(articles) / 1000
-    index_gb = WINDOW * articles * index_bytes / 1e9
-    said = f"its own lists and tables over {WINDOW} days of news"
-    rows.append(("memory: a worker", said, f"{worker:,.1f} GB"))
-    said = f"{WINDOW} days × {articles:,.0f} × {index_bytes:,.0f} bytes, shared by a node's workers"
+
+def limits(posts: float, articles: float, measured: Measured) -> list[Limit]:
+    """What does not hold for any load, whatever the number of nodes; the first to break first."""
+    costs = measured.costs
+    room = NODE_GB / NODE_CORES - measured.base_mb / 1000
+    remembered = costs["remembered_bytes"] / 1e9 * REMEMBERED
+    found = [
+        Limit(f"{REMEMBERED} days of posts in every worker", room / remembered, posts, "posts"),
+        Limit(
+            "lists of the window in every worker",
+            room / measured.lists_gb(1),
+            articles,
+            "articles",
+        ),
+        Limit(
+            "lists numbered with 31 bits",
+            2**31 / measured.postings,
+            articles,
+            "articles",
+        ),
+        Limit(
+            "a day's index built by one job: memory",
+            NODE_GB * 1e9 / costs["build_bytes"],
+            articles,
+            "articles",
+        ),
+        Limit(
+            "a day's index built by one job: an hour",
+            1000 * HOUR_TO_BUILD / measured.build_ms,
+            articles,
+            "articles",
+        ),
+    ]
+    return sorted(found, key=lambda limit: limit.holds / limit.asked)
+
+
+def plan(posts: float, articles: float, measured: Measured) -> Rows:
+    """The cluster for so many posts and articles a day."""
+    costs, rows, total = measured.costs, Rows(), 0.0
+    for name, said, needed in cores(posts, articles, measured):
+        total += needed
+        rows.append((f"cores: {name}", said, f"{needed:,.1f}"))
+    said = f"/ {USE:.0%} use, posts × {PEAK:g} for the busiest hour"
+    rows.append(("cores: all", said, f"{total:,.0f}"))
+
+    base, lists = measured.base_mb / 1000, measured.lists_gb(articles)
+    one_in = max(1.0, posts * REMEMBERED / kept_posts(costs))
+    said = (
+        f"one post in {one_in:,.0f}, {REMEMBERED} days, {costs['remembered_bytes']:,.0f} bytes each"
+    )
+    rows.append(("memory: remembered posts, a worker", said, f"{MEMORY_GB:.1f} GB"))
+    said = f"{articles:,.0f} a day × {lists * 1e9 / articles:,.0f} bytes"
+    rows.append(("memory: lists of the window, a worker", said, f"{lists:,.1f} GB"))
+    worker = base + lists + MEMORY_GB
+    rows.append(("memory: a worker", f"both and {base:.1f} GB of program", f"{worker:,.1f} GB"))
+    index_gb = WINDOW * articles * measured.index_bytes / 1e9
+    said = f"{WINDOW} days × {articles:,.0f} × {measured.index_bytes:,.0f} bytes, shared"
     rows.append(("memory: the mapped index, a node", said, f"{index_gb:,.0f} GB"))
-    fitting = max(0, int((NODE_GB - index_gb) / max(worker, 0.1)))
+    fitting = max(0, int((NODE_GB - index_gb) / worker))
     per_node = min(NODE_CORES, fitting)
-    said = f"{NODE_CORES} cores, {NODE_GB} GB: room for {fitting:,} workers"
+    said = f"{NODE_CORES} cores, {NODE_GB} GB: memory for {fitting:,}"
     rows.append(("workers a node", said, f"{per_node:,}"))
     nodes = total / per_node if per_node else float("inf")
-    rows.append(("nodes", f"{total:,.0f} cores / {per_node}", f"{nodes:,.0f}"))
-    one_day = articles * costs["build_bytes"] / 1e9
-    said = f"{articles:,.0f} × {costs['build_bytes']:,.0f} bytes, one job a day of news"
-    rows.append(("memory: building a day", said, f"{one_day:,.1f} GB"))
-    hours = articles * build_ms / 1000 / 3600
-    rows.append(("time: building a day", "one core, entities found before", f"{hours:.2f} h"))
+    rows.append(("nodes", f"{total:,.0f} / {per_node}", f"{nodes:,.0f}"))
+    opening = measured.opening_s.at(articles)
+    rows.append(("start: a worker opens its window", "CPU", f"{opening:,.0f} s"))
 
     flows = {
-        "raw posts": posts * costs["raw_bytes"],
-        "answers, packed": posts * costs["answer_bytes_packed"],
-        "articles, Parquet": articles * costs["article_bytes"],
-        "index": articles * index_bytes,
+        "raw posts": (posts, costs["raw_bytes"]),
+        "answers, packed": (posts, costs["answer_bytes_packed"]),
+        "articles, Parquet": (articles, costs["article_bytes"]),
+        "index": (articles, measured.index_bytes),
     }
-    for name, size in flows.items():
-        rows.append((f"storage a day: {name}", "", f"{size / 1e9:,.1f} GB"))
-    stored = KEPT * COPIES * sum(flows.values()) / 1e12
+    sizes = {name: count * each for name, (count, each) in flows.items()}
+    for name, (count, each) in flows.items():
+        said = f"{count:,.0f} × {each:,.0f} bytes"
+        rows.append((f"storage a day: {name}", said, f"{sizes[name] / 1e9:,.1f} GB"))
+    stored = KEPT * COPIES * sum(sizes.values()) / 1e12
     rows.append(("storage", f"{KEPT} days, {COPIES} copies", f"{stored:,.0f} TB"))
-    moved = PEAK * (flows["raw posts"] + flows["answers, packed"]) * 8 / DAY / 1e9
+    store = WINDOW * articles * costs["store_bytes"] / 1e9
+    said = f"{WINDOW} days × {articles:,.0f} × {costs['store_bytes']:,.0f} bytes"
+    rows.append(("disk of a node: the store's articles", said, f"{store:,.0f} GB"))
+    moved = PEAK * (sizes["raw posts"] + sizes["answers, packed"]) * 8 / DAY / 1e9
     rows.append(("network: posts and answers", "busiest hour", f"{moved:,.2f} Gbit/s"))
-    if nodes < 1e6:
-        new = nodes * flows["index"] * 8 / 3600 / 1e9
-        rows.append(("network: a day of index to every node", "in an hour", f"{new:,.2f} Gbit/s"))
-        start = index_gb * 8 / NODE_GBIT
-        said = f"{index_gb:,.0f} GB at {NODE_GBIT} Gbit/s"
-        rows.append(("network: a new node's first window", said, f"{start:,.0f} s"))
-    opening = by_day["opening_s"].at(articles)
-    rows.append(("start: a worker makes its lists", "CPU", f"{opening:,.0f} s"))
+    if per_node:
+        new = nodes * (sizes["index"] + articles * costs["store_bytes"]) * 8 / 3600 / 1e9
+        said = "a day of index and store to every node, in an hour"
+        rows.append(("network: news", said, f"{new:,.1f} Gbit/s"))
+    first = (index_gb + store) * 8 / NODE_GBIT
+    said = f"{index_gb + store:,.0f} GB at {NODE_GBIT} Gbit/s"
+    rows.append(("network: a new node's first window", said, f"{first:,.0f} s"))
+    return rows
 
-    last = by_day["ms"].last
-    notes = []
+
+def text(posts: float, articles: float, measured: Measured) -> str:
+    """The plan, what breaks first, and how far it is from what was measured."""
+    lines = ["| what | reckoning | needed |", "|---|---|---|"]
+    lines += ["| " + " | ".join(row) + " |" for row in plan(posts, articles, measured)]
+    lines += ["", "What more nodes do not help, the first to break first:", ""]
+    lines += ["| limit | holds up to, a day | of what is asked |", "|---|---|---|"]
+    lines += [
+        f"| {limit.what} | {limit.holds:,.0f} {limit.of} | {limit.holds / limit.asked:.2g} times |"
+        for limit in limits(posts, articles, measured)
+    ]
+    last = measured.ms.last
     if articles > last:
-        notes.append(
+        lines += [
+            "",
             f"Retrieval and memory were measured up to {last:,.0f} articles a day; at "
-            f"{articles:,.0f} the lines are drawn {articles / last:,.0f} times further."
-        )
-    return Plan(rows, notes)
+            f"{articles:,.0f} the lines are drawn {articles / last:,.0f} times further.",
+        ]
+    return "\n".join(lines) + "\n"
 
 
 def main() -> int:
-    """Print the plan as a table."""
+    """Print the plan, or put it into the docs."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--posts", type=float, default=500e6)
     parser.add_argument("--articles", type=float, default=1e6)
+    parser.add_argument("--write", action="store_true")
     asked = parser.parse_args()
     costs = json.loads((RESULTS / "costs.json").read_text("utf-8"))
-    measured = json.loads((RESULTS / "articles.json").read_text("utf-8"))
-    costs["finding_ms"] = measured["finding_ms"]
-    made = plan(asked.posts, asked.articles, costs, measured["rows"])
-    sys.stdout.write("| what | reckoning | needed |\n|---|---|---|\n")
-    for row in made.rows:
-        sys.stdout.write("| " + " | ".join(row) + " |\n")
-    for note in made.notes:
-        sys.stdout.write(f"\n{note}\n")
+    growth = json.loads((RESULTS / "articles.json").read_text("utf-8"))
+    told = text(asked.posts, asked.articles, Measured.of(costs, growth))
+    if not asked.write:
+        sys.stdout.write(told)
+        return 0
+    page = ROOT / "docs" / "scale.md"
+    before, _, rest = page.read_text("utf-8").partition(BEGIN)
+    _, _, after = rest.partition(END)
+    page.write_text(f"{before}{BEGIN}\n{told}\n{END}{after}", "utf-8")
     return 0
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
@@ -9,7 +10,7 @@ from byday import joined, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hashnews.errors import DataError, ModelError
+from hashnews.errors import DataError, ModelError, StoreError
 from hashnews.files import RecordFile, write_records
 from hashnews.manifest import read_manifest
 from hashnews.news.store import NewsStore
@@ -20,11 +21,11 @@ from hashnews.retrieve.day import Settings
 from hashnews.retrieve.index import NewsIndex
 from hashnews.retrieve.opening import Source
 from hashnews.scale.cut import cut_days
-from hashnews.scale.days import Days, read_day
+from hashnews.scale.days import Days, Job, do, read_day
 from hashnews.scale.engine import one_by_one
 from hashnews.scale.news import index_days, unique
 from hashnews.scale.prepare import Readers, Rules, prepare_days
-from hashnews.scale.steps import find_days, retrieve_days
+from hashnews.scale.steps import Retrieve, Suggest, find_days, retrieve_days, suggest_days
 from hashnews.text.entities import load_finder
 from hashnews.text.segment import shipped_segmenter
 
@@ -79,6 +80,53 @@ def test_what_is_no_folder_of_days_is_refused(tmp_path):
     (tmp_path / "day=2020-02-31").mkdir()
     with pytest.raises(DataError, match="no such day"):
         Days.of(tmp_path)
+
+
+def test_a_result_replaces_nothing_but_itself(sample, tmp_path):
+    days = tmp_path / "days"
+    cut_days([str(sample.posts)], days)
+    with pytest.raises(DataError, match="a folder of its own"):
+        retrieve_days(source_of(sample.news), days, days, one_by_one)
+    with pytest.raises(ModelError, match=r"day=2020-05-24 .*no manifest"):
+        retrieve_days(source_of(sample.news), sample.posts_days, days, one_by_one)
+    made = tmp_path / "made"
+    rules = Rules(made / ".work", Readers("fast"))
+    prepare_days(sample.raw_days, made, rules, None, 1, one_by_one)
+    before = joined(made)
+    with pytest.raises(ModelError, match="holds a 'posts by day'"):
+        retrieve_days(source_of(sample.news), sample.posts_days, made, one_by_one)
+    assert joined(made) == before
+    (tmp_path / "file").touch()
+    with pytest.raises(DataError, match="cannot be written"):
+        retrieve_days(source_of(sample.news), days, tmp_path / "file", one_by_one)
+
+
+def test_a_node_that_shares_no_folder_writes_nothing(sample, tmp_path):
+    source = min(sample.posts_days.glob("day=*/*"))
+    target = tmp_path / "elsewhere" / "part-0.jsonl"
+    step = Retrieve(source_of(sample.news))
+    with pytest.raises(DataError, match="does not see the folder"):
+        do(Job(step, date(2020, 6, 2), source, target))
+    assert not target.parent.exists()
+
+
+def test_a_node_with_another_store_is_refused(sample, tmp_path):
+    few = tmp_path / "few"
+    cut_days([str(sample.raw)], few)
+    for day in sorted(few.iterdir())[1:]:
+        shutil.rmtree(day)
+    copy = tmp_path / "news.db"
+    run("news", "backup", copy, "--news", sample.news)
+
+    def after_more_news(work, jobs):
+        write_records(tmp_path / "more.jsonl", [Article(id="m", text="New.", published_at=START)])
+        run("news", "add", tmp_path / "more.jsonl", "--news", copy)
+        return map(work, jobs)
+
+    with pytest.raises(StoreError, match="not what the run began with"):
+        suggest_days(Suggest.of(copy, None), few, tmp_path / "answers", after_more_news)
+    done = suggest_days(Suggest.of(copy, None), few, tmp_path / "answers", one_by_one)
+    assert (done.days, done.skipped) == (1, 0)
 
 
 def test_contexts_are_those_of_one_file(sample, tmp_path):
@@ -260,6 +308,9 @@ def test_a_changed_day_is_prepared_again(sample, tmp_path):
     second = prepare_days(raw, out, rules, None, 1, one_by_one)
     assert second.result.skipped == first.result.days - 1
     assert second.statistics.posts <= first.statistics.posts
+    shutil.rmtree(file.parent)  # what was made of it stays, and is none of this run
+    third = prepare_days(raw, out, rules, None, 1, one_by_one)
+    assert third.statistics.posts < second.statistics.posts == len(joined(out).splitlines())
 
 
 def test_bad_lines_are_counted(tmp_path):
@@ -274,7 +325,9 @@ def test_bad_lines_are_counted(tmp_path):
         prepare_days(tmp_path / "raw", tmp_path / "stops", stops, None, 1, one_by_one)
 
 
-def test_cutting_keeps_lines_and_order(tmp_path):
+@pytest.mark.parametrize("most_open", [1, 200])
+def test_cutting_keeps_lines_and_order(tmp_path, monkeypatch, most_open):
+    monkeypatch.setattr("hashnews.scale.cut.MOST_OPEN", most_open)
     lines = [
         '{"text":"b",  "created_at":"2020-06-02T01:00:00+02:00", "more": 1}',
         '{"text":"a", "created_at":"2020-06-02T00:00:00Z"}',

@@ -10,7 +10,29 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
-from sizing import Line, plan  # noqa: E402
+from sizing import BEGIN, END, Line, Measured, limits, plan, text  # noqa: E402
+
+COSTS = {
+    "prepare_ms": 1.0, "finding_ms": 10.0, "suggest_ms": 6.0, "suggest_generate_ms": 2.0,
+    "suggest_own_mb": 650.0, "remembered": 100_000, "remembered_bytes": 1000.0,
+    "remembered_ms": 1e-6,
+    "build_bytes": 1000.0, "raw_bytes": 100.0, "answer_bytes_packed": 300.0,
+    "article_bytes": 500.0, "store_bytes": 1500.0,
+}  # fmt: skip
+# n articles a day: 1 + n / 1000 ms a post, 100 + n / 2 MB a worker, 240 postings an article
+GROWTH = {
+    name: {
+        "articles": 10 * n, "days": 10, "build_s": 0.001 * n, "bytes": 2000 * n,
+        "best_ms": 1 + n / 1000, "best_own_mb": 100 + n / 2, "best_opening_s": 1.0,
+        "best_postings": 240 * n,
+    }
+    for name, n in (("real", 100), ("denser-5", 500), ("longer-5", 50))
+}  # fmt: skip
+
+
+@pytest.fixture
+def measured():
+    return Measured.of(COSTS, GROWTH)
 
 
 def test_a_line_through_points():
@@ -20,26 +42,36 @@ def test_a_line_through_points():
     assert Line(-5, 1, 2).at(1) == 0
 
 
-def test_a_plan_by_hand():
-    costs = {
-        "prepare_ms": 1.0, "suggest_ms": 5.0, "retrieve_ms": 2.0, "finding_ms": 10.0,
-        "build_bytes": 1000.0, "raw_bytes": 100.0, "answer_bytes_packed": 300.0,
-        "article_bytes": 500.0,
-    }  # fmt: skip
-    growth = [
-        {"articles": 10 * n, "days": 10, "build_s": 0.01 * n, "bytes": 2000 * n, "ms": 1 + n / 1000,
-         "own_mb": 10.0 * n, "opening_s": 1.0}
-        for n in (100, 200)
-    ]  # fmt: skip
-    made = plan(86_400_000, 1000, costs, growth)
-    needed = {name: value for name, _, value in made.rows}
+def test_a_plan_by_hand(measured):
+    needed = {name: value for name, _, value in plan(86_400_000, 1000, measured)}
     # 86.4 million × 1 ms is one core all day; at 60 % use, and twice that in the busiest hour, 3.3
-    assert needed["cores: prepare"] == "3"
-    assert needed["cores: retrieve, in suggest"] == "7"  # 1 + 1000/1000 ms
-    assert needed["cores: rank and the rest of suggest"] == "10"  # 5 - 2 ms
-    assert needed["memory: a worker"] == "10.0 GB"
+    assert needed["cores: prepare"] == "3.3"
+    assert needed["cores: suggest: retrieve"] == "6.7"  # 1 + 1000 / 1000 ms
+    assert needed["cores: suggest: generate"] == "6.7"  # 2 ms
+    assert needed["cores: suggest: rank and the rest"] == "12.7"  # 6 - 2 - 1.1 + 0.9 ms
+    # 650 MB with 100 MB of posts and 50 MB of lists: 0.5 GB of program
+    assert needed["memory: lists of the window, a worker"] == "0.5 GB"
+    assert needed["memory: a worker"] == "2.0 GB"
     assert needed["storage a day: raw posts"] == "8.6 GB"
-    assert "5 times further" in made.notes[0]
+    assert needed["disk of a node: the store's articles"] == "0 GB"
+    assert "2 times further" in text(86_400_000, 1000, measured)
+
+
+def test_what_breaks_first_by_hand(measured):
+    found = {limit.what: limit.holds for limit in limits(500e6, 1e6, measured)}
+    # 8 GB a core less 0.5 GB of program: 7.5 GB / 400 days / 1000 bytes; and / 0.5 MB
+    assert found["400 days of posts in every worker"] == pytest.approx(18_750)
+    assert found["lists of the window in every worker"] == pytest.approx(15_000)
+    assert found["lists numbered with 31 bits"] == pytest.approx(2**31 / 240)
+    assert found["a day's index built by one job: an hour"] == pytest.approx(3600 / 0.0001)
+    assert next(iter(found)) == "400 days of posts in every worker"
+
+
+def test_the_plan_in_the_docs_is_what_the_script_says():
+    command = [sys.executable, str(ROOT / "tools" / "sizing.py")]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    page = (ROOT / "docs" / "scale.md").read_text("utf-8")
+    assert f"{BEGIN}\n{said}\n{END}" in page, "run: python tools/sizing.py --write"
 
 
 @pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed")

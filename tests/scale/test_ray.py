@@ -4,6 +4,8 @@ import json
 import os
 import secrets
 import signal
+import subprocess
+import sys
 import threading
 import time
 from contextlib import suppress
@@ -60,6 +62,22 @@ def contexts(sample, tmp_path_factory):
     run("retrieve", sample.posts, "--news", sample.news, "--preset", "paper", "--reference",
         sample.reference, "-o", folder / "paper.jsonl")  # fmt: skip
     return {preset: (folder / f"{preset}.jsonl").read_bytes() for preset in ("best", "paper")}
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:1", "127.0.0.1:99999", "nonsense", "auto"])
+def test_a_wrong_address_is_one_line(address, tmp_path):
+    # In a process of its own: here a cluster may be up.
+    code = "import sys; from hashnews.cli import main; main(sys.argv[1:])"
+    command = [sys.executable, "-c", code, "retrieve", tmp_path, "--news", "x", "-o", "y",
+               "--engine", "ray", "--address", address]  # fmt: skip
+    environment = {**os.environ, "RAY_ADDRESS": "", "RAY_TMPDIR": str(tmp_path)}
+    began = time.monotonic()
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert done.returncode == 1, done.stderr
+    said = done.stderr.strip().splitlines()[-1]
+    assert f"no Ray cluster at {address}: " in said
+    assert "Traceback" not in done.stderr
+    assert time.monotonic() - began < 60
 
 
 def test_there_are_three_nodes(cluster):
@@ -135,6 +153,38 @@ def test_an_error_on_the_cluster_is_one_line(cluster, sample, tmp_path):
         pytest.raises(ClusterError, match=rf"^{broken}:1: "),
     ):
         retrieve_days(source, posts, tmp_path / "contexts", engine)
+
+
+class Unknown:
+    """A job that only this process can read, as where HashNews is missing on a node."""
+
+    def __reduce__(self):
+        return __import__, ("a_module_of_no_node",)
+
+    def __str__(self):
+        return "day=2020-06-02"
+
+
+@pytest.mark.parametrize(
+    ("work", "job", "version", "message"),
+    [
+        (os.listdir, "/nowhere/posts", None, r"^/nowhere/posts: .*No such file .*the same folders"),
+        (abs, Unknown(), None, r"^day=2020-06-02: a node cannot begin it .*a_module_of_no_node"),
+        (abs, 1, "0.0.1", r"has HashNews .*, not 0\.0\.1: install the same"),
+    ],
+)
+def test_what_is_wrong_with_a_node_is_one_line(cluster, monkeypatch, work, job, version, message):
+    if version:
+        monkeypatch.setattr("hashnews.scale.engine.__version__", version)
+    with on_ray() as engine, pytest.raises(ClusterError, match=message) as told:
+        list(engine(work, [job]))
+    assert "\n" not in str(told.value)
+
+
+def test_a_bug_on_the_cluster_keeps_its_traceback(cluster):
+    with on_ray() as engine, pytest.raises(Exception, match="in _told") as told:
+        list(engine(int, ["no number"]))
+    assert not isinstance(told.value, ClusterError)
 
 
 def test_a_node_is_killed_in_mid_run(cluster, sample, contexts, tmp_path):

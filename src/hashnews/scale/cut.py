@@ -7,7 +7,7 @@ import os
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
+from contextlib import closing
 from datetime import UTC, date
 from pathlib import Path
 from typing import IO
@@ -17,6 +17,7 @@ from hashnews.files import RecordFile, file_format, open_bytes
 from hashnews.records import Post, parse_time
 
 LINES_A_FILE = 50_000
+MOST_OPEN = 200  # files; systems allow a process some 1,000
 
 
 def cut_days(files: Iterable[str], target: Path, lines_a_file: int = LINES_A_FILE) -> int:
@@ -29,19 +30,11 @@ def cut_days(files: Iterable[str], target: Path, lines_a_file: int = LINES_A_FIL
     scratch = target.with_name(f".{target.name}.tmp-{os.getpid()}")
     counts: Counter[date] = Counter()
     try:
-        with ExitStack() as open_files:
-            streams: dict[date, IO[str]] = {}
+        with closing(Parts()) as parts:
             for path in files:
                 for day, line in _dated_lines(path):
-                    part, place = divmod(counts[day], lines_a_file)
-                    if place == 0:
-                        folder = scratch / f"day={day}"
-                        folder.mkdir(parents=True, exist_ok=True)
-                        if day in streams:
-                            streams[day].close()
-                        new = (folder / f"part-{part}.jsonl").open("w", encoding="utf-8")
-                        streams[day] = open_files.enter_context(new)
-                    streams[day].write(line + "\n")
+                    part = counts[day] // lines_a_file
+                    parts.add(scratch / f"day={day}" / f"part-{part}.jsonl", line)
                     counts[day] += 1
         scratch.mkdir(parents=True, exist_ok=True)
         os.replace(scratch, target)
@@ -50,6 +43,28 @@ def cut_days(files: Iterable[str], target: Path, lines_a_file: int = LINES_A_FIL
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     return counts.total()
+
+
+class Parts:
+    """Files that are written in turn, a few of them open at a time."""
+
+    def __init__(self) -> None:
+        self._open: dict[Path, IO[str]] = {}
+
+    def add(self, path: Path, line: str) -> None:
+        """Write one line to the end of a file."""
+        stream = self._open.get(path)
+        if stream is None:
+            if len(self._open) == MOST_OPEN:
+                self._open.pop(next(iter(self._open))).close()
+            path.parent.mkdir(parents=True, exist_ok=True)
+            stream = self._open[path] = path.open("a", encoding="utf-8")
+        stream.write(line + "\n")
+
+    def close(self) -> None:
+        """Close all."""
+        for stream in self._open.values():
+            stream.close()
 
 
 def _dated_lines(path: str) -> Iterator[tuple[date, str]]:

@@ -16,7 +16,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
-from hashnews.errors import DataError, ModelError
+from hashnews.errors import DataError
 from hashnews.files import OnError, RecordFile, Skipped, file_format, new_file, open_bytes
 from hashnews.manifest import (
     MANIFEST,
@@ -50,7 +50,7 @@ class Days(NamedTuple):
             raise DataError("there is no such folder", folder)
         files: dict[date, list[Path]] = {}
         for path in sorted(folder.iterdir()):
-            if found := DAY.fullmatch(path.name):
+            if (found := DAY.fullmatch(path.name)) and path.is_dir():
                 files[_date(found[1], path)] = sorted(filter(_is_data, path.iterdir()), key=_order)
         if not files:
             raise DataError("it has no folder of a day, such as day=2020-06-02", folder)
@@ -180,13 +180,19 @@ class DayFolder:
 
     def is_finished(self) -> bool:
         """Whether it was made before, of the same."""
-        try:
-            known = read_manifest(self.place, self.kind)
-        except ModelError:
+        if not self.place.exists():
             return False
+        known = read_manifest(self.place, self.kind)  # refuses what is not ours to replace
         sizes = {path.name: path.stat().st_size for path in self.place.iterdir()}
         whole = all(sizes.get(name) == known.files[name].bytes for name in known.files)
         return whole and known.about.get(SAME) == self.digest
+
+    def begin(self) -> None:
+        """Make its folder; a worker that does not see it is on a node that shares no folder."""
+        try:
+            self.scratch.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise DataError(f"cannot be written: {error.strerror}", self.scratch.parent) from None
 
     def add(self, name: str, made: FileSum) -> None:
         """One file more is there; with the last one the day is sealed."""
@@ -197,7 +203,6 @@ class DayFolder:
 
     def seal(self) -> None:
         """Give the day its name."""
-        self.scratch.mkdir(parents=True, exist_ok=True)  # a day may have no file
         for left in self.scratch.glob(".*"):  # of a process that died
             left.unlink()
         write_manifest(self.scratch, self.kind, {SAME: self.digest}, self.sums)
@@ -218,6 +223,7 @@ def write_days(
     """
     folders, jobs = unfinished(step, made_from, source, target), []
     for day, folder in folders.items():
+        folder.begin()
         files = source.files[day]
         new = [Job(step, day, path, folder.scratch / result_name(path)) for path in files]
         folder.waiting = {job.target.name for job in new}
@@ -243,6 +249,8 @@ def unfinished(
     step: Step, made_from: Callable[[date], str], source: Days, target: Path
 ) -> dict[date, DayFolder]:
     """The days that are still to be made."""
+    if target.resolve() == source.folder.resolve():
+        raise DataError("the result needs a folder of its own", target)
     folders = {
         day: DayFolder(target, day, step.kind, f"{made_from(day)}\n{source.made_from(day)}")
         for day in source.files
@@ -261,6 +269,8 @@ def result_name(path: Path) -> str:
 def do(job: Job) -> Done:
     """Make one file, unless a run before has."""
     began = time.process_time()
+    if not job.target.parent.is_dir():
+        raise DataError("this node does not see the folder of the result", job.target.parent)
     if job.target.exists():
         with open_bytes(job.target) as (stream, _, _):
             count = sum(1 for _ in stream)

@@ -16,6 +16,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any, NamedTuple, Protocol, TypeVar
 
+from hashnews import __version__
 from hashnews.errors import ClusterError, HashNewsError, MissingExtra
 
 J = TypeVar("J")
@@ -25,6 +26,9 @@ Run = Callable[[Callable[[J], R], Iterable[J]], Iterator[R]]
 RETRIES = 5  # of a job whose node or process died
 SMALL = 128 << 20  # bytes of Ray's object store: what is large goes through files
 AHEAD = 2  # jobs waiting or running for each core
+OOM_RETRIES = "RAY_task_oom_retries"  # else a job too large for its node is given without end
+NO_IMPORT = "failed to import on the worker"
+REACH = 10.0  # seconds in which a cluster must answer
 
 
 class Opens(Protocol[R_co]):
@@ -55,6 +59,7 @@ def one_by_one(work: Callable[[J], R], jobs: Iterable[J]) -> Iterator[R]:
 @contextmanager
 def on_ray(address: str | None = None) -> Iterator[Run[Any, Any]]:
     """Do jobs on the cluster at an address, or else on this machine's cores, in any order."""
+    os.environ.setdefault(OOM_RETRIES, str(RETRIES))  # Ray reads it when it is imported
     try:
         import ray
     except ImportError:
@@ -63,15 +68,28 @@ def on_ray(address: str | None = None) -> Iterator[Run[Any, Any]]:
     if not joined:
         alone: dict[str, Any] = {"include_dashboard": False, "object_store_memory": SMALL}
         try:
+            _reach(address or "local")
             ray.init(address or "local", log_to_driver=False, **({} if address else alone))
         except Exception as error:  # Ray has no common base of these
-            reason = str(error).strip().splitlines()[0]
-            raise ClusterError(f"no Ray cluster at {address or 'this machine'}: {reason}") from None
+            remedy = "; it needs this Ray, this Python and the same token" if address else ""
+            where = address or "this machine"
+            raise ClusterError(f"no Ray cluster at {where}: {_one_line(error)}{remedy}") from None
     try:
         yield _run_on_ray
     finally:
         if not joined:
             ray.shutdown()
+
+
+def _reach(address: str) -> None:
+    """Refuse HOST:PORT where nobody answers: Ray would try for minutes."""
+    host, _, port = address.rpartition(":")
+    if port.isdigit() and "/" not in host:
+        socket.create_connection((host, int(port)), REACH).close()
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())[:300] or type(error).__name__
 
 
 def _run_on_ray(work: Callable[[J], R], jobs: Iterable[J]) -> Iterator[R]:
@@ -83,7 +101,8 @@ def _run_on_ray(work: Callable[[J], R], jobs: Iterable[J]) -> Iterator[R]:
     while True:
         cores = int(ray.cluster_resources().get("CPU", 1))  # type: ignore[no-untyped-call]
         room = AHEAD * max(1, cores) - len(running)
-        running.update({task.remote(shared, job): job for job in islice(waiting, max(0, room))})
+        new = islice(waiting, max(0, room))
+        running.update({task.remote(shared, job, __version__): job for job in new})
         if not running:
             return
         (done,), _ = ray.wait(list(running), num_returns=1)
@@ -91,23 +110,36 @@ def _run_on_ray(work: Callable[[J], R], jobs: Iterable[J]) -> Iterator[R]:
         try:
             yield ray.get(done)
         except ray.exceptions.RayTaskError as error:
-            if isinstance(error.cause, ClusterError):
-                raise error.cause from None
+            cause = error.cause
+            if isinstance(cause, ClusterError):
+                raise cause from None
+            if isinstance(cause, ray.exceptions.RaySystemError) or NO_IMPORT in str(cause):
+                why = str(cause).partition("\n")[0][:200]
+                raise ClusterError(
+                    f"{job}: a node cannot begin it ({why}); install the same HashNews on all nodes"
+                ) from None
             raise
         except ray.exceptions.RayError as error:
-            reason = str(error).strip().splitlines()[0]
             raise ClusterError(
-                f"{job}: its worker died {RETRIES + 1} times ({reason}); give workers more memory, "
-                "or smaller files"
+                f"{job}: its worker died {RETRIES + 1} times ({_one_line(error)}); give workers "
+                "more memory, or smaller files"
             ) from None
 
 
-def _told(work: Callable[[J], R], job: J) -> R:
+def _told(work: Callable[[J], R], job: J, version: str) -> R:
+    """Do a job; what goes wrong is told in one line, for not all errors survive the way back."""
+    host = socket.gethostname()
+    if version != __version__:
+        raise ClusterError(
+            f"{host} has HashNews {__version__}, not {version}: install the same on every node"
+        )
     try:
         return work(job)
     except HashNewsError as error:
-        # One line, whatever the kind of error: not all of them survive the way back.
-        raise ClusterError(str(error)) from None
+        raise ClusterError(f"{error} (on {host})") from None
+    except OSError as error:
+        remedy = "every node must see the same folders, and may write"
+        raise ClusterError(f"{job}: {error} (on {host}): {remedy}") from None
 
 
 _opened = 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+import time
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from itertools import chain
@@ -41,6 +42,8 @@ class BuiltDay(NamedTuple):
     name: str
     articles: int
     sum: FileSum
+    seconds: float
+    """Of the processor's time."""
     worker: Worker
 
 
@@ -52,6 +55,8 @@ class Built(NamedTuple):
     articles: int
     """Of the days not skipped."""
     bytes: int
+    cpu_seconds: float
+    """Of the workers' processors."""
 
 
 def index_days(
@@ -77,16 +82,19 @@ def index_days(
             files[target.name] = file_sum(target)
         elif sources:
             jobs.append(DayJob(Finder(finder), settings, sources, target))
-    skipped, articles = len(files), 0
+    skipped, articles, seconds = len(files), 0, 0.0
     for built in run(index_day, jobs):
         files[built.name] = built.sum
         articles += built.articles
+        seconds += built.seconds
     seal(folder, settings, finder, files)
-    return Built(len(files), skipped, articles, sum(known.bytes for known in files.values()))
+    size = sum(known.bytes for known in files.values())
+    return Built(len(files), skipped, articles, size, round(seconds, 2))
 
 
 def index_day(job: DayJob) -> BuiltDay:
     """Build one day of the index."""
+    began = time.process_time()
     finder = opened(job.finder)
     now = datetime.now(UTC)
     articles = chain.from_iterable(read_day(path, Article) for path in job.sources)
@@ -96,7 +104,8 @@ def index_day(job: DayJob) -> BuiltDay:
     day.save(scratch)
     safe = file_sum(scratch)
     scratch.replace(job.target)
-    return BuiltDay(job.target.name, day.size, safe, this_worker())
+    spent = time.process_time() - began
+    return BuiltDay(job.target.name, day.size, safe, spent, this_worker())
 
 
 def unique(articles: Iterable[Article]) -> Iterator[Article]:

@@ -8,8 +8,8 @@ in time needs all times. So it takes three steps:
     copies   of posts of earlier files, found range by range of the digests over all marks
     finish   drafts without those copies, and with the names of the parts of the split
 
-No process holds more than its range of digests, 8 bytes a post. The marks are kept beside the
-result, so a new day needs no draft of an old one.
+No process holds more than its range of digests, and the times where they decide the split: 8 bytes
+a post. The marks are kept beside the result, so a new day needs no draft of an old one.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
+import shutil
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -75,28 +76,44 @@ class Rules(NamedTuple):
         tag = hashlib.sha256(made_from.encode()).hexdigest()[:16]
         return self.work / path.parent.name / f"{path.name}.{tag}.{what}"
 
+    def marks(self, path: Path) -> Marks:
+        """The marks of a file."""
+        return Marks(self.beside(path, "marks"))
+
 
 class Marks(NamedTuple):
-    """What is known of the posts of a draft, in its order; digests also sorted, for ranges."""
+    """What is known of the posts of a draft, in files of a folder of their own.
 
-    digests: Array
-    places: Array
-    times: Array
-    dropped: Counter[str]
+    Digests are sorted, so a range of them is one piece of a mapped file.
+    """
 
-    def save(self, path: Path) -> None:
+    folder: Path
+
+    def save(self, digests: Array, times: Array, dropped: Counter[str]) -> None:
         """Write them, whole or not at all."""
-        scratch = path.with_name(f".{path.name}.{secrets.token_hex(8)}.npz")
-        told = np.frombuffer(json.dumps(self.dropped).encode(), np.uint8)
-        np.savez(scratch, digests=self.digests, places=self.places, times=self.times, dropped=told)
-        scratch.replace(path)
+        order = np.argsort(digests, kind="stable").astype(np.uint32)
+        scratch = self.folder.with_name(f".{self.folder.name}.{secrets.token_hex(8)}")
+        scratch.mkdir(parents=True)
+        for name, array in (("digests", digests[order]), ("places", order), ("times", times)):
+            np.save(scratch / f"{name}.npy", array)
+        told = {"posts": len(digests), "dropped": dropped}
+        (scratch / "told.json").write_text(json.dumps(told), "utf-8")
+        try:
+            scratch.rename(self.folder)
+        except OSError:
+            shutil.rmtree(scratch)
+            if not self.folder.exists():  # else the same job, given twice, was quicker elsewhere
+                raise
 
-    @classmethod
-    def load(cls, path: Path) -> Marks:
-        """Read what `save` wrote."""
-        with np.load(path, allow_pickle=False) as known:
-            dropped = Counter(json.loads(known["dropped"].tobytes()))
-            return cls(known["digests"], known["places"], known["times"], dropped)
+    def array(self, name: str) -> Array:
+        """Digests, their places in the draft, or times in the draft's order; mapped."""
+        mapped: Array = np.load(self.folder / f"{name}.npy", "r", allow_pickle=False)
+        return mapped
+
+    def told(self) -> tuple[int, Counter[str]]:
+        """How many posts there are, and what was dropped."""
+        known = json.loads((self.folder / "told.json").read_text("utf-8"))
+        return known["posts"], Counter(known["dropped"])
 
 
 class DraftJob(NamedTuple):
@@ -127,15 +144,13 @@ def draft(job: DraftJob) -> None:
     write_records(rules.beside(job.path, "jsonl"), drafted())
     dropped = preparer.dropped + Counter({SKIPPED: skipped.count})
     known = np.array(digests, np.uint64)
-    order = np.argsort(known, kind="stable")
-    marks = Marks(known[order], order, np.array(times, np.float64), dropped)
-    marks.save(rules.beside(job.path, "npz"))
+    rules.marks(job.path).save(known, np.array(times, np.float64), dropped)
 
 
 class RangeJob(NamedTuple):
     """The copies with digests in [first, last] to be found."""
 
-    files: list[Path]  # of marks, in the order of the posts
+    marks: list[Marks]  # in the order of the posts
     first: int
     last: int
 
@@ -143,12 +158,12 @@ class RangeJob(NamedTuple):
 def copies(job: RangeJob) -> tuple[Array, Array]:
     """Posts with the digest of a post of an earlier file: numbers of files, places there."""
     digests, files, places = [], [], []
-    for number, path in enumerate(job.files):
-        marks = Marks.load(path)
-        begin = int(np.searchsorted(marks.digests, np.uint64(job.first)))
-        end = int(np.searchsorted(marks.digests, np.uint64(job.last), "right"))
-        digests.append(marks.digests[begin:end])
-        places.append(marks.places[begin:end])
+    for number, marks in enumerate(job.marks):
+        known = marks.array("digests")
+        begin = int(np.searchsorted(known, np.uint64(job.first)))
+        end = int(np.searchsorted(known, np.uint64(job.last), "right"))
+        digests.append(known[begin:end])
+        places.append(marks.array("places")[begin:end])
         files.append(np.full(end - begin, number))
     every = np.concatenate(digests)
     order = np.argsort(every, kind="stable")  # of equals the one of the earliest file first
@@ -207,14 +222,15 @@ def prepare_days(
     """Prepare all days of posts; finished ones are skipped."""
     days = Days.of(raw)
     files = [path for day in days.files.values() for path in day]
-    _draft(rules, [path for path in files if not rules.beside(path, "npz").exists()], run)
-    marks = [rules.beside(path, "npz") for path in files]
-    known = [Marks.load(path) for path in marks]
-    again = _copies(marks, sum(len(one.digests) for one in known), run)
-    dropped = sum((one.dropped for one in known), Counter({COPY: sum(map(len, again))}))
+    _draft(rules, [path for path in files if not rules.marks(path).folder.exists()], run)
+    marks = [rules.marks(path) for path in files]
+    told = [one.told() for one in marks]
+    again = _copies(marks, sum(posts for posts, _ in told), run)
+    dropped = sum((some for _, some in told), Counter({COPY: sum(map(len, again))}))
     cuts = (np.inf, np.inf)
     if split == "chronological":
-        kept = (np.delete(one.times, places) for one, places in zip(known, again, strict=True))
+        pairs = zip(marks, again, strict=True)
+        kept = (np.delete(one.array("times"), places) for one, places in pairs)
         cuts = chronological_cuts(np.concatenate([*kept]))
     finish = Finish(rules, split, seed, cuts)
     of_file = dict(zip(files, again, strict=True))
@@ -229,11 +245,11 @@ def prepare_days(
         np.save(rules.beside(path, "copies.npy"), of_file[path])
     result = write_days(finish, made_from, days, target, run, watch)
     for path in lost:  # the marks stay
-        rules.beside(path, "jsonl").unlink()
-        rules.beside(path, "copies.npy").unlink()
+        rules.beside(path, "jsonl").unlink(missing_ok=True)
+        rules.beside(path, "copies.npy").unlink(missing_ok=True)
     skipped = Skipped()
     skipped.count = dropped.pop(SKIPPED, 0)
-    return Prepared(result, _statistics(Days.of(target), run), dropped, skipped)
+    return Prepared(result, _statistics(days, target, run), dropped, skipped)
 
 
 def _draft(rules: Rules, files: list[Path], run: Run[Any, Any]) -> None:
@@ -241,7 +257,7 @@ def _draft(rules: Rules, files: list[Path], run: Run[Any, Any]) -> None:
         pass
 
 
-def _copies(marks: list[Path], posts: int, run: Run[Any, Any]) -> list[Array]:
+def _copies(marks: list[Marks], posts: int, run: Run[Any, Any]) -> list[Array]:
     """The places of the copies in each file."""
     ranges = -(-posts // RANGE)
     bounds = [(1 << 64) * at // max(1, ranges) for at in range(ranges + 1)]
@@ -255,8 +271,10 @@ def _copies(marks: list[Path], posts: int, run: Run[Any, Any]) -> list[Array]:
     return [np.sort(places[files == number]) for number in range(len(marks))]
 
 
-def _statistics(days: Days, run: Run[Any, Any]) -> Statistics:
-    files = [path for day in days.files.values() for path in day]
+def _statistics(days: Days, target: Path, run: Run[Any, Any]) -> Statistics:
+    """Of the days of this run; others in the folder are of runs before."""
+    made = Days.of(target).files
+    files = [path for day in days.files for path in made[day]]
     found = dict(run(count, files))
     total = Statistics()
     for path in files:

@@ -5,14 +5,15 @@ Each calls what the local path calls; there is no second implementation.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from itertools import islice
 from pathlib import Path
 from typing import ClassVar, NamedTuple, TypeVar
 
-from hashnews.candidates.model import shipped_model
+from hashnews.errors import StoreError
 from hashnews.manifest import MANIFEST
 from hashnews.news.ingest import unfit, with_entities
 from hashnews.news.posts import count_posts
@@ -63,11 +64,29 @@ class Asked(NamedTuple):
     """From what hashtags are suggested; a worker opens it once."""
 
     news: Path
-    model: Path
+    model: Path | None
+    """None: the shipped one, wherever it is on a node."""
+    state: str | None = None
+    """What store and model must be: each node has its own copy."""
 
     def open(self) -> HashNews:
         """The store, its index, the memory and the model."""
-        return HashNews.load(self.news, self.model)
+        hashnews = HashNews.load(self.news, self.model)
+        if self.state not in (None, self.state_of(hashnews)):
+            hashnews.close()
+            raise StoreError(
+                f"{self.news} or the model is not what the run began with: copy it to this node"
+            )
+        return hashnews
+
+    @staticmethod
+    def state_of(hashnews: HashNews) -> str:
+        """A digest of what the answers depend on, besides the posts."""
+        store, model = hashnews.store, hashnews.model
+        folders = [folder for folder in (model.directory, model.generator) if folder]
+        manifests = [(folder / MANIFEST).read_text("utf-8") for folder in folders]
+        known = f"{store.state()} {count_posts(store)} {manifests}"
+        return hashlib.sha256(known.encode()).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -82,7 +101,7 @@ class Suggest:
     @classmethod
     def of(cls, news: Path, model: Path | None, most: int = 10, min_score: float = 0.0) -> Suggest:
         """From a store and a model, by default the shipped one."""
-        return cls(Asked(news, shipped_model() if model is None else model), most, min_score)
+        return cls(Asked(news, model), most, min_score)
 
     def lines(self, path: Path) -> Iterator[str]:
         """The answer to each post; how long it took is left out, or no two runs were the same."""
@@ -96,12 +115,10 @@ def suggest_days(
     step: Suggest, posts: Path, target: Path, run: Run[Job, Done], watch: Watch = lambda done: done
 ) -> Result:
     """The answers to all days of posts."""
-    with HashNews.load(
-        step.asked.news, step.asked.model
-    ) as hashnews:  # brings the index up to date
-        state = f"{hashnews.store.state()} {count_posts(hashnews.store)}"
-    model = (step.asked.model / MANIFEST).read_text("utf-8")
-    return write_days(step, lambda _: f"{step} {state} {model}", Days.of(posts), target, run, watch)
+    with step.asked.open() as hashnews:  # brings the index up to date
+        state = step.asked.state_of(hashnews)
+    step = replace(step, asked=step.asked._replace(state=state))
+    return write_days(step, lambda _: str(step), Days.of(posts), target, run, watch)
 
 
 class Finder(NamedTuple):
