@@ -154,7 +154,7 @@ class HashNews:
         spent: dict[str, float],
     ) -> list[Answer]:
         began = time.perf_counter()
-        read = [look_up(self.retriever, self.store, post) for post in ready]
+        read = look_up(self.retriever, self.store, ready)
         spent["retrieve"] = _share(began, len(posts))
         began = time.perf_counter()
         written = generate(self._generator, read, self.model.config.beams)
@@ -257,12 +257,17 @@ def _share(began: float, posts: int) -> float:
     return 1000 * (time.perf_counter() - began) / max(1, posts)
 
 
-def look_up(retriever: BestRetriever, store: NewsStore, post: PreparedPost) -> Read:
-    """What the news before a post says about it."""
-    context = retriever.retrieve(post)
-    articles = [(found, store.get(found.id)) for found in context.articles]
-    told = [(found, article) for found, article in articles if article is not None]
-    return Read(post, microseconds(post.created_at or datetime.now(UTC)), context.words, told)
+def look_up(
+    retriever: BestRetriever, store: NewsStore, posts: Sequence[PreparedPost]
+) -> list[Read]:
+    """What the news before each post says about it."""
+    read = []
+    for post, context in zip(posts, retriever.retrieve_all(posts), strict=True):
+        articles = [(found, store.get(found.id)) for found in context.articles]
+        told = [(found, article) for found, article in articles if article is not None]
+        moment = microseconds(post.created_at or datetime.now(UTC))
+        read.append(Read(post, moment, context.words, told))
+    return read
 
 
 def generate(

@@ -118,7 +118,7 @@ def _lessons(
         before = known_hashtags(post for post in posts if post.posted < began)
 
         def lessons(posts: Sequence[PreparedPost], what: str) -> list[Examples]:
-            read = [look_up(retriever, store, post) for post in watch(posts, what)]
+            read = [at for post in watch(posts, what) for at in look_up(retriever, store, [post])]
             return situations(read, memory, config.ranker, generator, before, config.beams)
 
         taught, held_out = lessons(some, "taught"), lessons(usable[last:], "held out")
