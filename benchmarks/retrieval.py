@@ -570,15 +570,15 @@ def grown(
     start = time.process_time()
     answer(warm, queries)
     again = math.ceil(LONG_ENOUGH / (time.process_time() - start))
-    some, few = thinned(queries, 100), thinned(queries, 4)
+    some, few = thinned(queries, 20), thinned(queries, 4)
 
     def opened() -> list[Finder]:
         # Only the days a post needs: the others are not looked at.
         return [empty(near(index, moment), reference, kind) for _, moment in few]
 
     def each(retrievers: list[Finder], asked: list[Query]) -> None:
-        for retriever, query in zip(retrievers, asked, strict=True):
-            retriever.find(*query)
+        for query in asked:
+            retrievers.pop(0).find(*query)  # and it is gone, with its memory
 
     return {
         f"{name} warm {scale}": Job(

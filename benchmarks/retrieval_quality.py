@@ -40,6 +40,7 @@ from hashnews.retrieve.rank import idf, temporal_popularity
 from hashnews.retrieve.reference import load_reference
 from hashnews.retrieve.retriever import Retriever, RetrieverConfig
 from hashnews.retrieve.trends import trends
+from hashnews.retrieve.words import KnownWords
 from hashnews.text.entities import load_finder
 from hashnews.text.stopwords import STOP_WORDS
 from hashnews.text.tokens import words
@@ -78,7 +79,7 @@ class News:
                 said = tuple(words(article.title))
                 if len(said) >= 5:
                     self.titles[said[:5]].append((said, moment, article.id))
-        self._sums = WordSums()
+        self._sums = WordSums(KnownWords())
 
     def window(self, moment: int, first: int) -> Iterable[tuple[Day, Array]]:
         """The articles from one moment up to another, day by day."""

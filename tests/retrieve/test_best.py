@@ -14,7 +14,7 @@ from hashnews.records import PreparedPost
 from hashnews.retrieve.best import HOUR, BestConfig, BestRetriever
 from hashnews.retrieve.day import Entry
 from hashnews.retrieve.index import NewsIndex
-from hashnews.retrieve.lists import Words
+from hashnews.retrieve.words import KnownWords
 from hashnews.text.stopwords import GENERIC_WORDS
 
 START = datetime(2021, 3, 3, tzinfo=UTC)
@@ -130,13 +130,13 @@ def test_only_the_best_are_named():
 
 def test_a_window_larger_than_the_limit_is_opened_once(monkeypatch):
     retriever, opened = BestRetriever(NewsIndex.build(some_news())), []
-    open_day = Words.open
+    open_day = KnownWords._open
 
-    def counted(lists, day):
-        opened.append(day not in lists._numbers)
-        return open_day(lists, day)
+    def counted(known, day):
+        opened.append(day not in known._days)
+        return open_day(known, day)
 
-    monkeypatch.setattr(Words, "open", counted)
+    monkeypatch.setattr(KnownWords, "_open", counted)
     monkeypatch.setattr("hashnews.retrieve.best.MOST_POSTINGS", 0)
     moment = START + timedelta(days=35)
     posts = [

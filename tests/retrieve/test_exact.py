@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from hashnews.files import RecordFile
@@ -79,6 +79,7 @@ def test_idf_is_positive_and_falls(documents, n):
         assert idf(documents, n) < idf(documents, n - 1)
 
 
+@settings(deadline=None)  # compiled on first use
 @given(st.floats(1, 1000), st.floats(0, 1000), st.floats(0.1, 1000))
 def test_the_frequency_saturates(f, length, mean):
     part = term_frequency(f, length, mean, 1.2, 0.75)
@@ -116,7 +117,9 @@ def test_random_worlds(news, reference, entities, created_at, run):
         ]  # fmt: skip
 
     post = {"id": "p", "created_at": created_at.isoformat(), "entities": entities}
-    expected = BY_HAND["retrieve"](post, rows(news, "n"), rows(reference, "r"), ranking, t)
+    world_of_post = (post, rows(news, "n"), rows(reference, "r"), ranking, t)
+    assume(not BY_HAND["is_close"](*world_of_post))
+    expected = BY_HAND["retrieve"](*world_of_post)
     finder = retriever(
         [entry(Article.model_validate(row)) for row in rows(news, "n")],
         [entry(Article.model_validate(row)) for row in rows(reference, "r")],

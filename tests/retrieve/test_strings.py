@@ -6,7 +6,15 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hashnews.retrieve import strings
-from hashnews.retrieve.strings import Strings, Texts, Vocabulary, find_string, in_order
+from hashnews.retrieve.strings import (
+    Strings,
+    Texts,
+    Vocabulary,
+    asked_for,
+    find_string,
+    in_order,
+    pack,
+)
 from hashnews.text import tokens
 
 some = st.lists(st.text(max_size=6), unique=True, max_size=30)
@@ -15,15 +23,13 @@ some = st.lists(st.text(max_size=6), unique=True, max_size=30)
 def texts_of(*days):
     texts = Texts()
     for day in days:
-        text, sizes, _ = in_order(day)
+        text, sizes, _ = in_order(*pack(day))
         texts.add(Strings(text, sizes))
     return texts
 
 
 def place(texts, day, string):
-    asked = np.frombuffer(string.encode("utf-8", "surrogatepass"), np.uint8)
-    first, last = texts.firsts.all[day : day + 2]
-    return find_string(asked, 0, len(asked), *texts.strings, first, last)
+    return find_string(asked_for([string]), 0, day, texts.arrays)
 
 
 @settings(max_examples=60, deadline=None)
@@ -41,14 +47,14 @@ def test_a_string_is_found_in_its_day_alone(one, other):
 def test_equal_hashes_are_told_apart():
     # Two words with one FNV-1a hash of 32 bits.
     one, other = "costarring", "liquid"
-    hashes = texts_of([one, other]).hashes
-    assert hashes.all[0] == hashes.all[1]
+    hashes = texts_of([one, other]).arrays.hashes
+    assert hashes[0] == hashes[1]
     texts = texts_of([one, other], [other])
     assert texts.string(place(texts, 0, one)) == one
     assert texts.string(place(texts, 0, other)) == other
     assert place(texts, 1, one) == -1
     vocabulary = Vocabulary()
-    assert len(set(vocabulary.add(*texts.strings, 0).tolist())) == 2
+    assert len(set(vocabulary.add(*texts.arrays[2:], 0).tolist())) == 2
 
 
 @settings(max_examples=60, deadline=None)
@@ -56,9 +62,9 @@ def test_equal_hashes_are_told_apart():
 def test_a_word_has_one_number_in_all_days(days):
     texts, vocabulary, known = Texts(), Vocabulary(), {}
     for day in days:
-        text, sizes, _ = in_order(day)
+        text, sizes, _ = in_order(*pack(day))
         first = texts.add(Strings(text, sizes))
-        for at, number in enumerate(vocabulary.add(*texts.strings, first).tolist(), first):
+        for at, number in enumerate(vocabulary.add(*texts.arrays[2:], first).tolist(), first):
             assert known.setdefault(texts.string(at), number) == number
     assert len(set(known.values())) == len(known) == vocabulary.size
 
@@ -66,13 +72,17 @@ def test_a_word_has_one_number_in_all_days(days):
 def test_the_vocabulary_grows():
     many = [f"word{n}" for n in range(100_000)]
     texts, vocabulary = texts_of(many), Vocabulary()
-    numbers = vocabulary.add(*texts.strings, 0)
+    numbers = vocabulary.add(*texts.arrays[2:], 0)
     assert sorted(numbers.tolist()) == list(range(len(many)))
+    asked = asked_for([*many, "nowhere"])
+    of_text = dict(zip(many, vocabulary.find(asked, *texts.arrays[2:4])[:-1].tolist(), strict=True))
+    assert [of_text[texts.string(place)] for place in range(len(many))] == numbers.tolist()
+    assert vocabulary.find(asked, *texts.arrays[2:4])[-1] == -1
 
 
 def test_order_does_not_depend_on_the_input():
     words = [f"w{n}" for n in range(500)]
-    one, other = in_order(words), in_order(words[::-1])
+    one, other = in_order(*pack(words)), in_order(*pack(words[::-1]))
     assert np.array_equal(one.text, other.text)
     assert np.array_equal(one.places, other.places[::-1])
 

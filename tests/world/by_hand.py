@@ -13,6 +13,7 @@ import re
 import sys
 from collections import Counter
 from datetime import UTC, datetime, timedelta
+from itertools import combinations
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -117,9 +118,8 @@ def score(post, d, corpus, weights, t):
     return total
 
 
-def retrieve(post, news, reference, ranking, t):
-    """The best article of each window that no smaller window took, if any matches."""
-    picks, taken = [], set()
+def scored(post, news, reference, ranking, t):
+    """The articles of each window with their scores."""
     for i in range(1, K + 1):
         corpus = window(post, news, i)
         weights = {
@@ -128,15 +128,38 @@ def retrieve(post, news, reference, ranking, t):
             else idf(len(corpus), holding(e, corpus, t))
             for e in distinct(post)
         }
+        yield [(score(post, d, corpus, weights, t), d) for d in corpus]
+
+
+def retrieve(post, news, reference, ranking, t):
+    """The best article of each window that no smaller window took, if any matches."""
+    picks, taken = [], set()
+    for i, articles in enumerate(scored(post, news, reference, ranking, t), 1):
         best = None
-        for d in corpus:
-            s = score(post, d, corpus, weights, t)
+        for s, d in articles:
             if s > 0 and d["id"] not in taken and (best is None or before(s, d, *best)):
                 best = (s, d)
         if best:
             taken.add(best[1]["id"])
             picks.append({"id": best[1]["id"], "score": best[0], "window": i})
     return picks
+
+
+def is_close(post, news, reference, ranking, t):
+    """Whether two articles that differ in what is counted have the same score but for rounding.
+
+    Three mentions of five score like one of one where the mean is three: which of them goes first
+    depends on the order of the operations.
+    """
+
+    def counted(d):
+        return [len(m_soft(e, d, t)) for e in distinct(post)], len(d["entities"])
+
+    return any(
+        abs(s - other_s) < 1e-9 and counted(d) != counted(other)
+        for articles in scored(post, news, reference, ranking, t)
+        for (s, d), (other_s, other) in combinations([row for row in articles if row[0] > 0], 2)
+    )
 
 
 def before(s, d, other_s, other):

@@ -25,10 +25,10 @@ from hashnews.records import ContextWord, PostContext, PreparedPost, Retrieved
 from hashnews.retrieve.context import Shares, WordSums, count_words
 from hashnews.retrieve.day import Day
 from hashnews.retrieve.index import NewsIndex
-from hashnews.retrieve.lists import Words
 from hashnews.retrieve.rank import freshness, idf, rise, telling, temporal_popularity
 from hashnews.retrieve.scoring import score_posts
 from hashnews.retrieve.windows import WindowTable
+from hashnews.retrieve.words import KnownWords, Words
 from hashnews.text.stopwords import GENERIC_WORDS, STOP_WORDS
 from hashnews.text.tokens import words
 
@@ -130,8 +130,8 @@ class BestRetriever:
 
     def _score(self, table: WindowTable, posts: list[Query]) -> Iterator[Hits]:
         """The articles of posts of one day."""
-        if self._scores.shape[1] < table.largest:
-            self._scores = np.zeros((1, table.largest))
+        if self._scores.shape[1] < table.articles:
+            self._scores = np.zeros((1, table.articles))
         config = self.config
         rows, starts = table.rows([terms for terms, _ in posts])
         moments = np.array([moment for _, moment in posts])
@@ -203,8 +203,8 @@ class BestRetriever:
     def _frequencies(self, start: int, end: int) -> Array:
         """P(t) over the articles from one moment up to another."""
         days = [self.index.day(n) for n in range(start // A_DAY, (end - 1) // A_DAY + 1)]
-        numbers = [self._words.numbers(day) for day in days]
-        counts = np.zeros(self._words.size)
+        numbers = [self._known.numbers(day) for day in days]
+        counts = np.zeros(self._known.size)
         for day, number in zip(days, numbers, strict=True):
             first, last = np.searchsorted(day.times, (start, end)).tolist()
             if first == 0 and last == day.size:
@@ -240,7 +240,8 @@ class BestRetriever:
         return WindowTable(days, self._lists, month, 0, fresh)
 
     def _forget(self) -> None:
-        self._lists, self._words = Words(), WordSums()
+        self._known = KnownWords()
+        self._lists, self._words = Words(self._known), WordSums(self._known)
         self._tables: OrderedDict[int, WindowTable] = OrderedDict()
         self._hours: OrderedDict[int, tuple[Array, Array]] = OrderedDict()
         self._version = self.index.version

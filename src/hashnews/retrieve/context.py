@@ -10,41 +10,25 @@ import numpy as np
 from hashnews.records import ContextWord
 from hashnews.retrieve.day import Day
 from hashnews.retrieve.rank import compiled
-from hashnews.retrieve.strings import Texts, Vocabulary
+from hashnews.retrieve.words import KnownWords
 
 Array = np.ndarray[Any, Any]
 Shares = tuple[Day, Array, Array]  # articles of a day, and what a word of each adds
 
 
 class WordSums:
-    """Sums over the words of articles; each distinct word of all days has one number."""
+    """Sums over the words of articles."""
 
-    def __init__(self) -> None:
-        self._texts, self._vocabulary = Texts(), Vocabulary()
-        self._numbers: dict[Day, Array] = {}
-        self._names: list[str | None] = []
+    def __init__(self, known: KnownWords) -> None:
+        self.known = known
         self._weights, self._touched = np.zeros(0), np.zeros(0, np.int64)
-
-    @property
-    def size(self) -> int:
-        """How many words there are so far."""
-        return self._vocabulary.size
-
-    def numbers(self, day: Day) -> Array:
-        """The number of each word of a day."""
-        known = self._numbers.get(day)
-        if known is None:
-            first = self._texts.add(day.words)
-            known = self._numbers[day] = self._vocabulary.add(*self._texts.strings, first)
-            self._names += [None] * (self.size - len(self._names))
-        return known
 
     def weights(self, articles: Iterable[Shares]) -> tuple[Array, Array]:
         """The words of articles, by number, and the sum of each: w_t = sum of share freq(t, d)."""
-        rows = [(day, places, shares, self.numbers(day)) for day, places, shares in articles]
-        if len(self._weights) < self.size:
-            self._weights = np.zeros(2 * self.size)
-            self._touched = np.zeros(2 * self.size, np.int64)
+        rows = [(day, places, shares, self.known.numbers(day)) for day, places, shares in articles]
+        if len(self._weights) < self.known.size:
+            self._weights = np.zeros(2 * self.known.size)
+            self._touched = np.zeros(2 * self.known.size, np.int64)
         size = 0
         for day, places, shares, numbers in rows:
             size = add_words(
@@ -68,15 +52,9 @@ class WordSums:
             heavy = weights >= np.partition(weights, -enough)[-enough]
             numbers, weights = numbers[heavy], weights[heavy]
         # By word where weights are equal: the numbers also depend on news that came later.
-        named = zip((-weights).tolist(), map(self._name, numbers.tolist()), strict=True)
+        named = zip((-weights).tolist(), map(self.known.name, numbers.tolist()), strict=True)
         ordered = [ContextWord(word, -weight) for weight, word in sorted(named) if word not in but]
         return ordered[:most]
-
-    def _name(self, number: int) -> str:
-        name = self._names[number]
-        if name is None:
-            name = self._names[number] = self._texts.string(int(self._vocabulary.owners[number]))
-        return name
 
 
 @compiled

@@ -24,10 +24,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hashnews.errors import ModelError
-from hashnews.retrieve.matching import absorbed_slots
-from hashnews.retrieve.strings import Strings, in_order, number_all, pack, starts_of, unfolded
-from hashnews.text.stopwords import STOP_WORDS
-from hashnews.text.tokens import words
+from hashnews.retrieve.matching import absorbed_slots, holding
+from hashnews.retrieve.reading import read_words
+from hashnews.retrieve.strings import Strings, in_order, number_all, pack, starts_of
 
 Array = np.ndarray[Any, Any]
 MOST = 65_535  # mentions of one article that count
@@ -99,7 +98,7 @@ def _entity_arrays(mentions: Sequence[Sequence[str]], settings: Settings) -> dic
         starts_of(doc_slots), slot_surfaces, starts_of(surface_sizes), token_of,
         codes, code_starts, settings.t, settings.q,
     )  # fmt: skip
-    text, sizes, places = in_order(tokens)
+    text, sizes, places = in_order(*pack(tokens))
     return {
         "token_text": text,
         "token_sizes": sizes,
@@ -114,24 +113,13 @@ def _entity_arrays(mentions: Sequence[Sequence[str]], settings: Settings) -> dic
 
 
 def _word_arrays(texts: Sequence[str]) -> dict[str, Array]:
-    split = [text.split() for text in texts]
-    chunk_of, chunks = number_all(chain.from_iterable(split))  # what stands between white space
-    read = [" ".join(words(chunk)) for chunk in chunks]
-    word_of, known = number_all(chain.from_iterable(map(str.split, read)))
-    in_chunk = np.array([said.count(" ") + 1 if said else 0 for said in read], np.int64)
-    spoken = np.array([word not in STOP_WORDS for word in known], np.bool_)
-    text, sizes, places = in_order([word for word in known if word not in STOP_WORDS])
-    numbers = np.full(len(known), -1, np.int64)
-    numbers[spoken] = places
-    chunk_words = numbers[word_of]
-    of_chunk = np.repeat(np.arange(len(chunks)), in_chunk)[chunk_words >= 0]
-    said = np.bincount(of_chunk, minlength=len(chunks))  # words of each chunk, stop words aside
-    before = starts_of(np.array(list(map(len, split)), np.int64))
+    said = read_words(texts)
+    text, sizes, places = in_order(said.text, said.sizes)
     return {
         "word_text": text,
         "word_sizes": sizes,
-        "doc_sizes": np.diff(starts_of(said[chunk_of])[before]),
-        "doc_words": unfolded(chunk_of, starts_of(said), chunk_words[chunk_words >= 0]),
+        "doc_sizes": said.counts,
+        "doc_words": places[said.numbers],
     }
 
 
@@ -165,6 +153,11 @@ class Day:
     def word_counts(self) -> Array:
         """How often each word stands in the day."""
         return np.bincount(self.arrays["doc_words"], minlength=len(self.words))
+
+    @cached_property
+    def words_holding(self) -> Array:
+        """How many articles say each word."""
+        return holding(self.doc_starts, self.arrays["doc_words"], len(self.words))
 
     @cached_property
     def surfaces(self) -> list[str]:

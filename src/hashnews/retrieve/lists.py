@@ -1,11 +1,12 @@
-"""Posting lists of entities and of words, over the days that posts look back on.
+"""Posting lists over the days that posts look back on, and those of entities.
 
-A day that is asked for is opened once: its lists are made and put behind those of the days before.
+A day that is asked for is opened once: what its lists are made of is put behind the days before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,20 +14,22 @@ import numpy as np
 from hashnews.retrieve.day import Day, Settings
 from hashnews.retrieve.matching import (
     EntityDays,
+    SlotDays,
+    SurfaceDays,
     TermLists,
-    WordDays,
     entity_lists,
     grouped,
-    inverted,
     soft_postings,
     stamp_of,
     strict_surfaces,
-    word_lists,
 )
-from hashnews.retrieve.strings import Numbering, Stack, Texts, doubled, starts_of
+from hashnews.retrieve.strings import Numbering, Stack, Texts, asked_for, doubled, starts_of
 from hashnews.text.match import TokenIndex
 
 Array = np.ndarray[Any, Any]
+
+
+Counter = Callable[[Sequence[str]], Array]
 
 
 class Terms(Protocol):
@@ -42,6 +45,9 @@ class Terms(Protocol):
     def look_up(self, terms: Sequence[str], days: Array, row: int, lists: TermLists) -> None:
         """Where the list of each term in each day lies, put into the rows from `row` on."""
 
+    def counter(self, days: Sequence[Day]) -> Counter:
+        """Says how many articles of some days hold each term."""
+
     @property
     def pool(self) -> tuple[Array, Array, Array]:
         """The articles of all lists, the frequency in each, and how long each is."""
@@ -51,11 +57,6 @@ class Terms(Protocol):
 
     def matches(self, day: Day, term: str) -> list[str]:
         """What the term strictly matches in a day."""
-
-
-def asked_for(terms: Sequence[str]) -> Array:
-    """Terms as bytes, one a line; none holds white space but single spaces."""
-    return np.frombuffer("\n".join(terms).encode("utf-8", "surrogatepass"), np.uint8)
 
 
 class Entities:
@@ -121,15 +122,30 @@ class Entities:
         self._make_room()
         if self._settings.t < 1:
             self._align(terms, numbers, days)
-        asked, complete = asked_for(terms), False
+        tokens = list(map(str.split, terms))
+        asked = asked_for(list(chain.from_iterable(tokens)))
+        firsts = starts_of(np.array(list(map(len, tokens)), np.int64))
+        complete = False
         while not complete:
             self._docs.size, complete = entity_lists(
-                asked, numbers, days, self._settings.q, self._all(), self._known,
+                asked, firsts, numbers, days, self._settings.q, self._all(), self._known,
                 *self.pool, self._docs.size, row, lists,
             )  # fmt: skip
             if not complete:
                 for stack in (self._docs, self._counts, self._lengths):
                     stack.all = doubled(stack.all)
+
+    def counter(self, days: Sequence[Day]) -> Counter:
+        """Says how many articles of some days hold each entity."""
+        numbers = np.array([self.open(day) for day in days], np.int64)
+
+        def count(terms: Sequence[str]) -> Array:
+            lists = TermLists(*np.zeros((2, len(terms), len(days)), np.int32))
+            self.look_up(terms, numbers, 0, lists)
+            counts: Array = lists.sizes.sum(axis=1)
+            return counts
+
+        return count
 
     def _make_room(self) -> None:
         """A cell for each term in each day."""
@@ -152,7 +168,7 @@ class Entities:
                         stack.room(self._days[day].size)
                     stamp = stamp_of(number, day)
                     size = soft_postings(
-                        self._surfaces(day, term), self._all(), day, stamp,
+                        self._surfaces(day, term), self._all().slots, day, stamp,
                         *(array[start:] for array in self.pool),
                     )  # fmt: skip
                     self._known.starts[number, day], self._known.sizes[number, day] = start, size
@@ -179,8 +195,10 @@ class Entities:
         rows = [self._tokens(number).aligned(token, self._settings.t) for token in tokens]
         matching = np.array([place for row in rows for place in row], np.int64)
         groups = np.array(list(map(len, rows)), np.int64)
-        matching += self._texts.firsts.all[number]
-        return strict_surfaces(matching, groups, len(tokens), self._settings.q, self._all())
+        matching += self._texts.arrays.firsts[number]
+        return strict_surfaces(
+            matching, groups, len(tokens), self._settings.q, self._all().surfaces
+        )
 
     def _tokens(self, number: int) -> TokenIndex:
         index = self._aligned.get(number)
@@ -192,68 +210,18 @@ class Entities:
 
     def _all(self) -> EntityDays:
         if self._of is None:
+            surfaces, slots = len(self._surface_starts.all), len(self._slot_docs.all)
+            sizes = [surfaces, surfaces, surfaces, slots, self._largest]
+            if [len(array) for array in self._scratch] != sizes:  # made anew only where it grew
+                self._scratch = [np.zeros(size, np.int64) for size in sizes]
             self._of = EntityDays(
-                self._texts.firsts.all, *self._texts.strings,
-                self._token_starts.all, self._token_surfaces.all,
-                self._surface_starts.all, self._surface_slots.all, self._slot_docs.all,
-                self._slot_counts.all, self._absorbed_starts.all, self._absorbed.all,
-                self._doc_firsts.all, self._doc_lengths.all,
-                np.array([day.size for day in self._days], np.int64), *self._zeros(),
+                self._texts.arrays,
+                SurfaceDays(self._token_starts.all, self._token_surfaces.all, *self._scratch[:3]),
+                SlotDays(
+                    self._surface_starts.all, self._surface_slots.all, self._slot_docs.all,
+                    self._slot_counts.all, self._absorbed_starts.all, self._absorbed.all,
+                    self._doc_firsts.all, self._doc_lengths.all,
+                    np.array([day.size for day in self._days], np.int64), *self._scratch[3:],
+                ),
             )  # fmt: skip
         return self._of
-
-    def _zeros(self) -> list[Array]:
-        """Scratch as large as what it is for; made again only where that has grown."""
-        surfaces, slots = len(self._surface_starts.all), len(self._slot_docs.all)
-        sizes = [surfaces, surfaces, surfaces, slots, self._largest]
-        if [len(array) for array in self._scratch] != sizes:
-            self._scratch = [np.zeros(size, np.int64) for size in sizes]
-        return self._scratch
-
-
-class Words:
-    """Plain words as query terms."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[Day, int] = {}
-        self._texts = Texts()
-        self._list_starts = Stack(np.int64, 0)
-        self._docs, self._counts, self._lengths = (Stack(np.int32) for _ in range(3))
-
-    @property
-    def size(self) -> int:
-        """Postings that are kept."""
-        return self._docs.size
-
-    def open(self, day: Day) -> int:
-        """Invert a day: the articles of each word."""
-        known = self._numbers.get(day)
-        if known is None:
-            ends, docs, counts = inverted(day.doc_starts, day.arrays["doc_words"], len(day.words))
-            self._list_starts.add_ends(ends)
-            self._docs.add(docs)
-            self._counts.add(counts)
-            self._lengths.add(day.arrays["doc_sizes"][docs])
-            self._texts.add(day.words)
-            known = self._numbers[day] = len(self._numbers)
-        return known
-
-    def look_up(self, terms: Sequence[str], days: Array, row: int, lists: TermLists) -> None:
-        """Articles that say each word, and how often."""
-        of = WordDays(self._texts.firsts.all, *self._texts.strings, self._list_starts.all)
-        word_lists(asked_for(terms), days, of, row, lists)
-
-    @property
-    def pool(self) -> tuple[Array, Array, Array]:
-        """The articles of all lists, the frequency in each, and how long each is."""
-        return self._docs.all, self._counts.all, self._lengths.all
-
-    def lengths(self, day: Day) -> Array:
-        """Lengths in words, stop words aside."""
-        return day.arrays["doc_sizes"]
-
-    def matches(self, day: Day, term: str) -> list[str]:
-        """The word itself."""
-        lists = TermLists(*np.zeros((2, 1, 1), np.int32))
-        self.look_up([term], np.array([self.open(day)]), 0, lists)
-        return [term] if lists.sizes[0, 0] else []

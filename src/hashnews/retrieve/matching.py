@@ -11,10 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hashnews.retrieve.rank import compiled, idf
-from hashnews.retrieve.strings import find_string
+from hashnews.retrieve.strings import Asked, TextArrays, find_string
 
 Array = np.ndarray[Any, Any]
-SPACE, NEXT = 32, 10  # between the tokens of a term, and between terms
 
 
 class TermLists(NamedTuple):
@@ -27,37 +26,46 @@ class TermLists(NamedTuple):
 class WordDays(NamedTuple):
     """The words of several days."""
 
-    firsts: Array  # the first word of each day
-    text: Array
-    text_starts: Array
-    hashes: Array
+    words: TextArrays
+    days: Array  # the number of each day there
+    firsts: Array  # where the lists of each day begin in `list_starts`
     list_starts: Array
 
 
-class EntityDays(NamedTuple):
-    """The entities of several days."""
+class SurfaceDays(NamedTuple):
+    """The surfaces of several days, by their tokens."""
 
-    firsts: Array  # the first token of each day
-    text: Array
-    text_starts: Array
-    hashes: Array
     token_starts: Array
     token_surfaces: Array
+    # Scratch, zeros at first, one a surface.
+    hits: Array
+    seen_for: Array
+    found: Array
+
+
+class SlotDays(NamedTuple):
+    """The slots of several days, by their surfaces."""
+
     surface_starts: Array
     surface_slots: Array
-    slot_docs: Array
-    slot_counts: Array
+    docs: Array
+    counts: Array
     absorbed_starts: Array
     absorbed: Array
     doc_firsts: Array  # the first article of each day
     doc_lengths: Array
     sizes: Array  # articles of each day
     # Scratch, zeros at first.
-    hits: Array  # one a surface
-    seen_for: Array  # one a surface
-    found: Array  # one a surface
     seen_in: Array  # one a slot: the number of the list it was last seen for
     mentions: Array  # one an article
+
+
+class EntityDays(NamedTuple):
+    """The entities of several days: apart, for what is handed on is counted array by array."""
+
+    tokens: TextArrays
+    surfaces: SurfaceDays
+    slots: SlotDays
 
 
 @compiled
@@ -107,12 +115,18 @@ def absorbed_slots(
     """For each slot the other slots of its article that strictly match it: how many, and which."""
     sizes = np.zeros(len(surface), np.int64)
     found = np.empty(max(16, len(surface)), np.int64)
+    signs = np.full(len(surface), ~np.uint64(0))  # at t = 1 slots without a common bit cannot match
+    if t == 1.0 and q > 0:
+        for slot in range(len(surface)):
+            signs[slot] = 0
+            for x in range(token_starts[surface[slot]], token_starts[surface[slot] + 1]):
+                signs[slot] |= np.uint64(1) << np.uint64(tokens[x] & 63)
     size = 0
     for doc in range(len(doc_starts) - 1):
         for whole in range(doc_starts[doc], doc_starts[doc + 1]):
             w0, w1 = token_starts[surface[whole]], token_starts[surface[whole] + 1]
             for part in range(doc_starts[doc], doc_starts[doc + 1]):
-                if part == whole:
+                if part == whole or not signs[part] & signs[whole]:
                     continue
                 p0, p1 = token_starts[surface[part]], token_starts[surface[part] + 1]
                 matched = 0
@@ -145,68 +159,69 @@ def grouped(keys: Array, groups: int) -> tuple[Array, Array]:
 
 
 @compiled
-def inverted(doc_starts: Array, doc_words: Array, known: int) -> tuple[Array, Array, Array]:
-    """Where the list of each word ends, the articles that say it, and how often each does."""
-    ends, last = np.zeros(known, np.int64), np.full(known, -1, np.int32)
+def holding(doc_starts: Array, doc_words: Array, known: int) -> Array:
+    """How many articles say each word."""
+    counts, last = np.zeros(known, np.int64), np.full(known, -1, np.int32)
     for doc in range(len(doc_starts) - 1):
         for at in range(doc_starts[doc], doc_starts[doc + 1]):
             word = doc_words[at]
-            if last[word] != doc:
-                last[word] = doc
-                ends[word] += 1
-    ends = np.cumsum(ends)
-    size = ends[-1] if known else 0
+            counts[word] += last[word] != doc
+            last[word] = doc
+    return counts
+
+
+@compiled
+def inverted(doc_starts: Array, doc_words: Array, holding: Array) -> tuple[Array, Array, Array]:
+    """Where the list of each word ends, the articles that say it, and how often each does."""
+    ends = np.cumsum(holding)
+    size = ends[-1] if len(ends) else 0
     docs, counts = np.empty(size, np.int32), np.zeros(size, np.int32)
-    at_word = ends.copy()
+    at_word, last = ends.copy(), np.full(len(ends), -1, np.int32)
     for doc in range(len(doc_starts) - 2, -1, -1):
         for at in range(doc_starts[doc], doc_starts[doc + 1]):
             word = doc_words[at]
-            if last[word] != -2 - doc:  # marks of this pass are negative
-                last[word] = -2 - doc
-                at_word[word] -= 1
-                docs[at_word[word]] = doc
+            at_word[word] -= last[word] != doc
+            last[word] = docs[at_word[word]] = doc
             counts[at_word[word]] += 1
     return ends, docs, counts
 
 
 @compiled
-def word_lists(asked: Array, days: Array, of: WordDays, row: int, lists: TermLists) -> None:
-    """Look up words, one a line; their lists' places go into the rows from `row` on."""
-    begin = 0
-    for at in range(len(asked) + 1):
-        if at == len(asked) or asked[at] == NEXT:
-            for k in range(len(days)):
-                place = find_string(
-                    asked, begin, at, of.text, of.text_starts, of.hashes,
-                    of.firsts[days[k]], of.firsts[days[k] + 1],
-                )  # fmt: skip
-                lists.starts[row, k], lists.sizes[row, k] = 0, 0
-                if place >= 0:
-                    lists.starts[row, k] = of.list_starts[place]
-                    lists.sizes[row, k] = of.list_starts[place + 1] - of.list_starts[place]
-            begin = at + 1
-            row += 1
+def add_counts(numbers: Array, counts: Array, sums: Array) -> None:
+    """Add a count to each of some numbers."""
+    for k in range(len(numbers)):
+        sums[numbers[k]] += counts[k]
+
+
+@compiled
+def word_lists(asked: Asked, days: Array, of: WordDays, row: int, lists: TermLists) -> None:
+    """Look up words; their lists' places go into the rows from `row` on."""
+    words, text_days, firsts, list_starts = of
+    starts, sizes = lists
+    for k in range(len(days)):
+        day = text_days[days[k]]
+        ahead = firsts[days[k]] - words.firsts[day]
+        for term in range(len(asked.hashes)):
+            place = find_string(asked, term, day, words)
+            starts[row + term, k], sizes[row + term, k] = 0, 0
+            if place >= 0:
+                start, end = list_starts[place + ahead], list_starts[place + ahead + 1]
+                starts[row + term, k], sizes[row + term, k] = start, end - start
 
 
 @compiled
 def exact_tokens(
-    asked: Array, begin: int, end: int, day: int, of: EntityDays, matching: Array, groups: Array
+    asked: Asked, first: int, last: int, day: int, of: TextArrays, matching: Array, groups: Array
 ) -> int:
-    """The tokens of a day that a term consists of; gives how many the term has."""
-    tokens, size = 0, 0
-    for at in range(begin, end + 1):
-        if at == end or asked[at] == SPACE:
-            place = find_string(
-                asked, begin, at, of.text, of.text_starts, of.hashes,
-                of.firsts[day], of.firsts[day + 1],
-            )  # fmt: skip
-            groups[tokens] = place >= 0
-            if place >= 0:
-                matching[size] = place
-                size += 1
-            tokens += 1
-            begin = at + 1
-    return tokens
+    """Those of some tokens that a day holds; gives how many there are."""
+    size = 0
+    for token in range(first, last):
+        place = find_string(asked, token, day, of)
+        groups[token - first] = place >= 0
+        if place >= 0:
+            matching[size] = place
+            size += 1
+    return size
 
 
 @compiled
@@ -215,14 +230,9 @@ def strict_surfaces(
     groups: Array,  # how many each entity token has
     tokens: int,  # of the entity
     q: float,
-    of: EntityDays,
+    of: SurfaceDays,
 ) -> Array:
     """The surfaces of a day that an entity strictly matches (Definition 1)."""
-    aligned = 0
-    for token in range(tokens):
-        aligned += groups[token] > 0
-    if aligned / tokens < q:
-        return of.found[:0]  # most entities in most days
     count, at = 0, 0
     for token in range(tokens):
         for _ in range(groups[token]):
@@ -255,7 +265,7 @@ def stamp_of(term: int, day: int) -> int:
 
 @compiled
 def soft_postings(
-    surfaces: Array, of: EntityDays, day: int, stamp: int,
+    surfaces: Array, of: SlotDays, day: int, stamp: int,
     docs: Array, counts: Array, lengths: Array,
 ) -> int:  # fmt: skip
     """Articles with a strict match, in order, and |M^soft| in each; gives how many there are.
@@ -267,19 +277,19 @@ def soft_postings(
     for surface in surfaces:
         for k in range(of.surface_starts[surface], of.surface_starts[surface + 1]):
             slot = of.surface_slots[k]
-            doc = of.slot_docs[slot]
+            doc = of.docs[slot]
             if of.mentions[doc] == 0:
                 docs[size] = doc
                 size += 1
                 lowest, highest = min(lowest, doc), max(highest, doc)
             if of.seen_in[slot] != stamp:
                 of.seen_in[slot] = stamp
-                of.mentions[doc] += of.slot_counts[slot]
+                of.mentions[doc] += of.counts[slot]
             for at in range(of.absorbed_starts[slot], of.absorbed_starts[slot + 1]):
                 part = of.absorbed[at]
                 if of.seen_in[part] != stamp:
                     of.seen_in[part] = stamp
-                    of.mentions[doc] += of.slot_counts[part]
+                    of.mentions[doc] += of.counts[part]
     if len(surfaces) > 1:  # else they are in order
         if 16 * size < highest - lowest:
             docs[:size].sort()
@@ -298,8 +308,9 @@ def soft_postings(
 
 @compiled
 def entity_lists(
-    asked: Array,  # entities, one a line
-    terms: Array,  # their numbers
+    asked: Asked,  # tokens of entities
+    firsts: Array,  # where those of each entity begin
+    terms: Array,  # the entities' numbers
     days: Array,
     q: float,
     of: EntityDays,
@@ -315,39 +326,37 @@ def entity_lists(
 
     Gives the pool's new size, and whether there was room for everything.
     """
-    begin, term = 0, 0
-    matching, groups = np.empty(len(asked) + 1, np.int64), np.empty(len(asked) + 1, np.int64)
-    for end in range(len(asked) + 1):
-        if end == len(asked) or asked[end] == NEXT:
-            number = terms[term]
-            for k in range(len(days)):
-                day = days[k]
-                if known.sizes[number, day] < 0:
-                    if pool + of.sizes[day] > len(docs):
-                        return pool, False
-                    tokens = exact_tokens(asked, begin, end, day, of, matching, groups)
-                    surfaces = strict_surfaces(matching, groups, tokens, q, of)
-                    stamp = stamp_of(number, day)
+    tokens_of, surfaces_of, slots_of = of
+    known_starts, known_sizes = known
+    matching, groups = np.empty(len(asked.hashes), np.int64), np.empty(len(asked.hashes), np.int64)
+    for k in range(len(days)):
+        day = days[k]
+        for term in range(len(terms)):
+            number, tokens = terms[term], firsts[term + 1] - firsts[term]
+            if known_sizes[number, day] < 0:
+                if pool + slots_of.sizes[day] > len(docs):
+                    return pool, False
+                found = exact_tokens(
+                    asked, firsts[term], firsts[term + 1], day, tokens_of, matching, groups
+                )
+                size = 0
+                if found / tokens >= q:  # few entities in few days
+                    surfaces = strict_surfaces(matching, groups, tokens, q, surfaces_of)
                     size = soft_postings(
-                        surfaces, of, day, stamp, docs[pool:], counts[pool:], lengths[pool:]
-                    )
-                    known.starts[number, day], known.sizes[number, day] = pool, size
-                    pool += size
-                lists.starts[row, k] = known.starts[number, day]
-                lists.sizes[row, k] = known.sizes[number, day]
-            begin = end + 1
-            term += 1
-            row += 1
+                        surfaces, slots_of, day, stamp_of(number, day),
+                        docs[pool:], counts[pool:], lengths[pool:],
+                    )  # fmt: skip
+                known_starts[number, day], known_sizes[number, day] = pool, size
+                pool += size
+            lists.starts[row + term, k] = known_starts[number, day]
+            lists.sizes[row + term, k] = known_sizes[number, day]
     return pool, True
 
 
 @compiled
-def usual_rarity(
-    row: int, end: int, lists: TermLists, usual: Array, articles: int, fewest: int, rarity: Array
-) -> None:
-    """IDF over the days that say what is usual, for some rows; 1 where there are no such days."""
-    for at in range(row, end):
-        n = 0
-        for column in usual:
-            n += lists.sizes[at, column]
-        rarity[at] = idf(articles, max(fewest, n)) if len(usual) else 1.0
+def usual_rarity(counts: Array, articles: int, fewest: int) -> Array:
+    """IDF over the articles that say what is usual, of terms that are in so many of them."""
+    rarity = np.empty(len(counts))
+    for term in range(len(counts)):
+        rarity[term] = idf(articles, max(fewest, counts[term]))
+    return rarity

@@ -5,8 +5,9 @@ A `Retriever` keeps what it has looked up, so it is for one thread; the index ma
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -18,9 +19,11 @@ from hashnews.records import PostContext, PreparedPost, Retrieved
 from hashnews.retrieve.context import WordSums
 from hashnews.retrieve.day import Day, fold_entity
 from hashnews.retrieve.index import NewsIndex
-from hashnews.retrieve.lists import Entities, Terms, Words
+from hashnews.retrieve.lists import Entities, Terms
 from hashnews.retrieve.scoring import score_posts
+from hashnews.retrieve.strings import starts_of
 from hashnews.retrieve.windows import WindowTable
+from hashnews.retrieve.words import KnownWords, Words
 from hashnews.text.stopwords import STOP_WORDS
 from hashnews.text.tokens import words
 
@@ -104,18 +107,16 @@ class Retriever:
             of_day.setdefault(moment // A_DAY, []).append(at)
         for number, places in of_day.items():
             table = self.table(number)
-            asked = [posts[at] for at in places]
-            for at, given in zip(places, self._score(table, asked), strict=True):
-                found[at] = [
-                    (table.days[int(day)], int(place), score, int(window) + 1)
-                    for day, place, score, window in given
-                ]
+            for at, given in zip(
+                places, self._score(table, [posts[at] for at in places]), strict=True
+            ):
+                found[at] = given
         return found
 
-    def _score(self, table: WindowTable, posts: list[Query]) -> list[list[list[float]]]:
-        """Day, place, score and window of the articles of posts of one day."""
-        if self._scores.shape[1] < table.largest:
-            self._scores = np.zeros((self.config.windows, table.largest))
+    def _score(self, table: WindowTable, posts: list[Query]) -> Iterator[list[Found]]:
+        """The articles of posts of one day."""
+        if self._scores.shape[1] < table.articles:
+            self._scores = np.zeros((self.config.windows, table.articles))
         config = self.config
         rows, starts = table.rows([terms for terms, _ in posts])
         moments = [moment if config.clip == "time" else NEVER for _, moment in posts]
@@ -125,7 +126,11 @@ class Retriever:
             rows, starts, np.array(moments), given, sizes, *table.arrays, self.spans, self._takes,
             *self.exponents, config.cap, config.a, config.b, self._scores,
         )  # fmt: skip
-        return [all_of[:size] for all_of, size in zip(given.tolist(), sizes.tolist(), strict=True)]
+        held = given[np.arange(config.windows) < sizes[:, np.newaxis]]
+        days, places, windows = held[:, (0, 1, 3)].astype(np.int64).T.tolist()
+        of_days = map(table.days.__getitem__, days)
+        found = list(zip(of_days, places, held[:, 2].tolist(), windows, strict=True))
+        return (found[start:end] for start, end in pairwise(starts_of(sizes).tolist()))
 
     def clip(self, today: Day, moment: int) -> int:
         """How many of the day's articles were out before the post."""
@@ -148,8 +153,8 @@ class Retriever:
         return [] if self._reference is None else [self._reference]
 
     def _forget(self) -> None:
-        words = self.config.ranking == "words"
-        self.lists: Terms = Words() if words else Entities(self.index.settings)
-        self._words = WordSums()
+        known, by_words = KnownWords(), self.config.ranking == "words"
+        self.lists: Terms = Words(known) if by_words else Entities(self.index.settings)
+        self._words = WordSums(known)
         self._tables: dict[int, WindowTable] = {}
         self._version = self.index.version

@@ -14,6 +14,8 @@ import numpy as np
 from hashnews.retrieve.rank import compiled, idf, temporal_popularity, term_frequency, weight
 
 Array = np.ndarray[Any, Any]
+BINS = 1024  # of scores
+LEAST = 1e-300  # less is no score
 
 
 @compiled
@@ -67,8 +69,8 @@ def score_windows(
     before: Array,  # the sum of lengths of the articles before each of them
     day_sizes: Array,
     day_lengths: Array,
-    day_starts: Array,  # of each day, in `freshness`
-    freshness: Array,  # a factor of each article
+    day_starts: Array,  # the place of each day's first article in the window, in order of time
+    freshness: Array,  # a factor of each article of the window
     spans: Array,  # days back of each window, growing
     takes: Array,  # articles each window gives
     by_popularity: float,
@@ -76,8 +78,8 @@ def score_windows(
     cap: float,
     a: float,
     b: float,
-    scores: Array,  # scratch: zeros, windows x articles of a day
-    given: Array,  # out: day, place, score and window of each article
+    scores: Array,  # scratch: zeros, windows x articles
+    given: Array,  # out: day, place, score and window (from 1 on) of each article
 ) -> int:
     """The best articles of nested windows, none twice; gives how many there are.
 
@@ -93,25 +95,21 @@ def score_windows(
         row = rows[term]
         firsts[term] = _before(docs, list_starts[row, 0], list_sizes[row, 0], today)
     articles = np.empty(windows, np.int64)
-    inverse = np.ones(windows)  # of the mean length: one division less for every posting
+    mean_lengths = np.ones(windows)
     for window in range(windows):
         span = spans[window]
         articles[window] = today + day_sizes[1 : span + 1].sum()
         length = before[today] + day_lengths[1 : span + 1].sum()
         if length > 0:
-            inverse[window] = articles[window] / length
+            mean_lengths[window] = length / articles[window]
     weights = window_weights(
         rows, list_sizes, firsts, idf_reference, articles, spans, by_popularity, by_rarity, cap
     )
-    # Window i may lose its best to the windows before it, so it keeps as many as all of them take.
-    needs = np.cumsum(takes)
-    held = np.zeros(windows, np.int64)
-    top_score = np.zeros((windows, needs[last]))
-    top_place = np.empty((windows, needs[last]), np.int64)
-    parts, touched = np.empty(scores.shape[1]), np.empty(scores.shape[1], np.int64)
-    first = 0  # the smallest window that reaches back to this day
+    parts = np.empty(scores.shape[1])
+    touched = np.empty(scores.shape[1] + 1, np.int64)  # articles with a score, the post's day first
+    sizes = np.zeros(windows, np.int64)  # how many of them each window holds
+    size, first = 0, 0  # the smallest window that reaches back to this day
     for day in range(spans[last] + 1):
-        size = 0
         while spans[first] < day:
             first += 1
         for term in range(terms):
@@ -120,29 +118,74 @@ def score_windows(
             for window in range(first, windows):
                 # In two loops: the first is done several postings at a time.
                 for k in range(end - start):
-                    length = lengths[start + k] * inverse[window]
-                    part = term_frequency(counts[start + k], length, 1.0, a, b)
+                    f, length = counts[start + k], lengths[start + k]
+                    part = term_frequency(f, length, mean_lengths[window], a, b)
                     parts[k] = weights[term, window] * part
-                if window == last:
-                    for k in range(start, end):
-                        if scores[last, docs[k]] == 0:
-                            touched[size] = docs[k]
-                            size += 1
-                for k in range(end - start):
-                    scores[window, docs[start + k]] += parts[k]
-        for window in range(first, windows):
-            most = needs[window]
-            worst = top_score[window, most - 1]  # 0 as long as there is room
-            for k in range(size):
-                score = scores[window, touched[k]] * freshness[day_starts[day] + touched[k]]
-                scores[window, touched[k]] = 0
-                if score >= worst:
-                    held[window] = _insert(
-                        score, place_of(day, touched[k]), held[window], most,
-                        top_score[window], top_place[window],
-                    )  # fmt: skip
-                    worst = top_score[window, most - 1]
-    return _take(held, takes, top_score, top_place, given)
+                if window < last:
+                    for k in range(end - start):
+                        scores[window, day_starts[day] + docs[start + k]] += parts[k]
+                else:
+                    for k in range(end - start):
+                        place = day_starts[day] + docs[start + k]
+                        touched[size] = place
+                        size += scores[last, place] == 0
+                        scores[last, place] += parts[k]
+        sizes[first:] = size
+    # Window i may lose its best to the windows before it, so it keeps as many as all of them take.
+    needs = np.cumsum(takes)
+    held = np.zeros(windows, np.int64)
+    top_score = np.zeros((windows, needs[last]))
+    top_place = np.empty((windows, needs[last]), np.int64)
+    for window in range(windows):
+        held[window] = _best(
+            scores[window], touched[: sizes[window]], freshness, parts, needs[window],
+            top_score[window], top_place[window],
+        )  # fmt: skip
+    return _take(held, takes, top_score, top_place, day_starts, given)
+
+
+@compiled
+def _best(
+    scores: Array, places: Array, freshness: Array, values: Array, most: int,
+    top_score: Array, top_place: Array,
+) -> int:  # fmt: skip
+    """Keep the best of some articles, best first, and set their scores to 0; gives how many.
+
+    Scores are counted in bins, so that only those in the bins of the best are put in order.
+    """
+    highest = 0.0
+    for k in range(len(places)):
+        values[k] = scores[places[k]] * freshness[places[k]]
+        scores[places[k]] = 0
+        highest = max(highest, values[k])
+    if highest < LEAST:
+        return 0
+    bins, scale = np.zeros(BINS, np.int32), (BINS - 1) / highest
+    for k in range(len(places)):
+        bins[int(values[k] * scale)] += 1
+    held, lowest = 0, BINS
+    while held < min(most, len(places)):
+        lowest -= 1
+        held, bins[lowest] = held + bins[lowest], held  # now where the bin begins
+    kept, kept_places = np.empty(held), np.empty(held, np.int64)
+    for k in range(len(places)):
+        number = int(values[k] * scale)
+        if number >= lowest:
+            kept[bins[number]], kept_places[bins[number]] = values[k], places[k]
+            bins[number] += 1
+    size = 0  # of those in order; ties may be many, so no more are kept than are wanted
+    for k in range(held):
+        value, place, at = kept[k], kept_places[k], size
+        while at > 0 and (
+            top_score[at - 1] < value or (top_score[at - 1] == value and top_place[at - 1] < place)
+        ):
+            at -= 1
+            if at + 1 < most:
+                top_score[at + 1], top_place[at + 1] = top_score[at], top_place[at]
+        if at < most:
+            top_score[at], top_place[at] = value, place
+            size = min(size + 1, most)
+    return size
 
 
 @compiled
@@ -157,31 +200,9 @@ def score_posts(
 
 
 @compiled
-def place_of(day: int, doc: int) -> int:
-    """An article's place as one number; the later the article, the greater it is."""
-    return doc - (day << 32)
-
-
-@compiled
-def _insert(score: float, place: int, held: int, most: int, scores: Array, places: Array) -> int:
-    """Put an article among the best, best first, ties to the later; gives how many there are."""
-    low, high = 0, held  # among those that are better, or as good and later, or not
-    while low < high:
-        middle = (low + high) // 2
-        if scores[middle] > score or (scores[middle] == score and places[middle] > place):
-            low = middle + 1
-        else:
-            high = middle
-    if low == most:
-        return held
-    for k in range(min(held, most - 1), low, -1):
-        scores[k], places[k] = scores[k - 1], places[k - 1]
-    scores[low], places[low] = score, place
-    return min(held + 1, most)
-
-
-@compiled
-def _take(held: Array, takes: Array, top_score: Array, top_place: Array, given: Array) -> int:
+def _take(
+    held: Array, takes: Array, top_score: Array, top_place: Array, day_starts: Array, given: Array
+) -> int:
     """Each window gives its best that no window before it gave."""
     size = 0
     for window in range(len(takes)):
@@ -189,15 +210,16 @@ def _take(held: Array, takes: Array, top_score: Array, top_place: Array, given: 
         for k in range(held[window]):
             if size - start == takes[window]:
                 break
-            place = top_place[window, k]
-            doc = place & 0xFFFFFFFF
-            day = (doc - place) >> 32
+            day = 0
+            while day_starts[day] > top_place[window, k]:
+                day += 1
+            doc = top_place[window, k] - day_starts[day]
             taken = False
             for other in range(start):
                 if given[other, 0] == day and given[other, 1] == doc:
                     taken = True
             if not taken:
                 given[size, 0], given[size, 1] = day, doc
-                given[size, 2], given[size, 3] = top_score[window, k], window
+                given[size, 2], given[size, 3] = top_score[window, k], window + 1
                 size += 1
     return size

@@ -1,7 +1,7 @@
 """Many strings as one text: where each begins, and how one of them is found.
 
-The strings of a day stand in the order of their hash, so that a string is found by a binary search
-over hashes, which are computed when the day is opened. No dictionary is made, and nothing of it is
+The strings of a day stand in the order of their hash, so that a string is found where its hash
+should be; hashes are computed when the day is opened. No dictionary is made, and nothing of it is
 stored. Equal hashes are no equal strings: the letters are compared.
 """
 
@@ -16,6 +16,7 @@ import numpy as np
 from hashnews.retrieve.rank import compiled
 
 Array = np.ndarray[Any, Any]
+BUCKETS, BUCKET_SHIFT = 1 << 12, 20  # ranges of hashes, and how many bits say where in a range
 
 
 class Numbering(dict[str, int]):
@@ -58,14 +59,13 @@ class Ordered(NamedTuple):
     places: Array
 
 
-def in_order(strings: Sequence[str]) -> Ordered:
+def in_order(text: Array, sizes: Array) -> Ordered:
     """Bring strings into the order of their hash."""
-    text, sizes = pack(strings)
     starts = starts_of(sizes)
     order = np.argsort(hashes_of(text, starts), kind="stable")
     places = np.empty(len(order), np.int64)
     places[order] = np.arange(len(order))
-    return Ordered(rearranged(text, starts, order), sizes[order], places)
+    return Ordered(unfolded(order, starts, text), sizes[order], places)
 
 
 class Strings:
@@ -122,19 +122,8 @@ def hashes_of(text: Array, starts: Array) -> Array:
 
 
 @compiled
-def rearranged(text: Array, starts: Array, order: Array) -> Array:
-    """The text with its strings in another order."""
-    moved, at = np.empty(len(text), np.uint8), 0
-    for place in order:
-        for k in range(starts[place], starts[place + 1]):
-            moved[at] = text[k]
-            at += 1
-    return moved
-
-
-@compiled
 def unfolded(lists: Array, starts: Array, items: Array) -> Array:
-    """The items of lists, one list after the other."""
+    """The items of lists, or the letters of strings, one after the other."""
     size = 0
     for number in lists:
         size += starts[number + 1] - starts[number]
@@ -155,25 +144,54 @@ def same(text: Array, start: int, size: int, other: Array, other_start: int) -> 
     return True
 
 
+class TextArrays(NamedTuple):
+    """The strings of several days."""
+
+    firsts: Array  # the first string of each day
+    buckets: Array  # of each day the first string of each range of hashes
+    text: Array
+    starts: Array
+    hashes: Array
+
+
+class Asked(NamedTuple):
+    """Strings that are looked for."""
+
+    text: Array
+    starts: Array
+    hashes: Array
+
+
+def asked_for(strings: Sequence[str]) -> Asked:
+    """Strings to look for."""
+    text, sizes = pack(strings)
+    starts = starts_of(sizes)
+    return Asked(text, starts, hashes_of(text, starts))
+
+
 @compiled
-def find_string(
-    asked: Array, start: int, end: int, text: Array, starts: Array, hashes: Array,
-    first: int, last: int,
-) -> int:  # fmt: skip
-    """The place of a string among those from `first` to `last`; -1 where it is not there."""
-    wanted = hash_of(asked, start, end)
-    low, high = first, last
-    while low < high:
-        middle = (low + high) // 2
-        if hashes[middle] < wanted:
-            low = middle + 1
-        else:
-            high = middle
-    while low < last and hashes[low] == wanted:
-        size = starts[low + 1] - starts[low]
-        if size == end - start and same(asked, start, size, text, starts[low]):
-            return low
-        low += 1
+def bucket_starts(hashes: Array) -> Array:
+    """How many hashes, which are in order, come before each range of them."""
+    starts, at = np.empty(BUCKETS, np.int64), 0
+    for bucket in range(BUCKETS):
+        while at < len(hashes) and hashes[at] >> BUCKET_SHIFT < bucket:
+            at += 1
+        starts[bucket] = at
+    return starts
+
+
+@compiled
+def find_string(asked: Asked, number: int, day: int, of: TextArrays) -> int:
+    """The place of a string among those of a day; -1 where it is not there."""
+    wanted, start = asked.hashes[number], asked.starts[number]
+    length = asked.starts[number + 1] - start
+    place = of.buckets[day * BUCKETS + (wanted >> BUCKET_SHIFT)]
+    while place < of.firsts[day + 1] and of.hashes[place] <= wanted:
+        if of.hashes[place] == wanted:
+            size = of.starts[place + 1] - of.starts[place]
+            if size == length and same(asked.text, start, size, of.text, of.starts[place]):
+                return int(place)
+        place += 1
     return -1
 
 
@@ -205,29 +223,34 @@ class Texts:
     """The strings of several days, in each in the order of their hash."""
 
     def __init__(self) -> None:
-        self.firsts = Stack(np.int64, 0)
-        self.text = Stack(np.uint8)
-        self.starts = Stack(np.int64, 0)
-        self.hashes = Stack(np.uint32)
+        self._firsts = Stack(np.int64, 0)
+        self._buckets = Stack(np.int32)
+        self._text = Stack(np.uint8)
+        self._starts = Stack(np.int64, 0)
+        self._hashes = Stack(np.uint32)
 
     def add(self, strings: Strings) -> int:
         """Put the strings of a day there; gives the number of the first."""
-        first = self.hashes.size
-        self.text.add(strings.text)
-        self.starts.add_ends(strings.starts[1:])
-        self.hashes.add(hashes_of(strings.text, strings.starts))
-        self.firsts.add(np.array([self.hashes.size]))
+        first, hashes = self._hashes.size, hashes_of(strings.text, strings.starts)
+        self._buckets.add(bucket_starts(hashes) + first)
+        self._text.add(strings.text)
+        self._starts.add_ends(strings.starts[1:])
+        self._hashes.add(hashes)
+        self._firsts.add(np.array([self._hashes.size]))
         return first
 
     def string(self, place: int) -> str:
         """One of the strings."""
-        start, end = self.starts.all[place : place + 2]
-        return self.text.all[start:end].tobytes().decode("utf-8", "surrogatepass")
+        start, end = self._starts.all[place : place + 2]
+        return self._text.all[start:end].tobytes().decode("utf-8", "surrogatepass")
 
     @property
-    def strings(self) -> tuple[Array, Array, Array]:
-        """The text, where each string begins, and its hash."""
-        return self.text.all, self.starts.all, self.hashes.all[: self.hashes.size]
+    def arrays(self) -> TextArrays:
+        """All strings."""
+        return TextArrays(
+            self._firsts.all, self._buckets.all, self._text.all, self._starts.all,
+            self._hashes.all[: self._hashes.size],
+        )  # fmt: skip
 
 
 class Vocabulary:
@@ -241,17 +264,21 @@ class Vocabulary:
 
     def add(self, text: Array, starts: Array, hashes: Array, first: int) -> Array:
         """The numbers of the strings from `first` on; those that are new get one."""
-        new = len(hashes) - first
-        while self.size + new > len(self._hashes):
+        numbers, place = np.empty(len(hashes) - first, np.int32), first
+        while True:
+            place, self.size = merge(
+                text, starts, hashes, place, self._table, self._hashes, self._owner, self.size,
+                numbers[place - first :],
+            )  # fmt: skip
+            if place == len(hashes):
+                return numbers
             self._hashes, self._owner = doubled(self._hashes), doubled(self._owner)
-        if 2 * len(self._hashes) > len(self._table):
             self._table = np.full(2 * len(self._hashes), -1, np.int32)
             rehash(self._table, self._hashes[: self.size])
-        numbers = np.empty(new, np.int32)
-        self.size = merge(
-            text, starts, hashes, first, self._table, self._hashes, self._owner, self.size, numbers
-        )
-        return numbers
+
+    def find(self, asked: Asked, text: Array, starts: Array) -> Array:
+        """The numbers of strings; -1 where there is none."""
+        return find_numbers(asked, text, starts, self._table, self._hashes, self._owner)
 
     @property
     def owners(self) -> Array:
@@ -261,7 +288,9 @@ class Vocabulary:
 
 def doubled(array: Array) -> Array:
     """The array with as much room again."""
-    return np.concatenate([array, np.empty_like(array)])
+    grown = np.empty((2 * len(array), *array.shape[1:]), array.dtype)
+    grown[: len(array)] = array
+    return grown
 
 
 @compiled
@@ -275,27 +304,51 @@ def rehash(table: Array, hashes: Array) -> None:
 
 
 @compiled
+def number_of(
+    asked: Array, start: int, end: int, wanted: Any, text: Array, starts: Array, table: Array,
+    known: Array, owner: Array,
+) -> tuple[int, int]:  # fmt: skip
+    """The number of a string, or -1, and its place in the table, or where it would go."""
+    at = wanted & (len(table) - 1)
+    while table[at] >= 0:
+        number = table[at]
+        if known[number] == wanted:
+            other = starts[owner[number]]
+            size = starts[owner[number] + 1] - other
+            if size == end - start and same(asked, start, size, text, other):
+                return number, at
+        at = (at + 1) & (len(table) - 1)
+    return -1, at
+
+
+@compiled
+def find_numbers(
+    asked: Asked, text: Array, starts: Array, table: Array, known: Array, owner: Array
+) -> Array:
+    """The numbers of strings; -1 where there is none."""
+    letters, begins, hashes = asked
+    found = np.empty(len(hashes), np.int64)
+    for k in range(len(hashes)):
+        found[k], _ = number_of(
+            letters, begins[k], begins[k + 1], hashes[k], text, starts, table, known, owner
+        )
+    return found
+
+
+@compiled
 def merge(
     text: Array, starts: Array, hashes: Array, first: int, table: Array, known: Array,
     owner: Array, size: int, numbers: Array,
-) -> int:  # fmt: skip
-    """Number the strings from `first` on; gives how many numbers there are."""
+) -> tuple[int, int]:  # fmt: skip
+    """Number strings from `first` on while there is room; gives how far, and how many numbers."""
     for place in range(first, len(hashes)):
-        at = hashes[place] & (len(table) - 1)
-        length = starts[place + 1] - starts[place]
-        while True:
-            number = table[at]
-            if number < 0:
-                table[at], known[size], owner[size] = size, hashes[place], place
-                numbers[place - first] = size
-                size += 1
-                break
-            if known[number] == hashes[place]:
-                other = starts[owner[number]]
-                if starts[owner[number] + 1] - other == length and same(
-                    text, starts[place], length, text, other
-                ):
-                    numbers[place - first] = number
-                    break
-            at = (at + 1) & (len(table) - 1)
-    return size
+        number, at = number_of(
+            text, starts[place], starts[place + 1], hashes[place], text, starts, table, known, owner
+        )
+        if number < 0:
+            if size == len(known):
+                return place, size
+            table[at], known[size], owner[size] = size, hashes[place], place
+            number, size = size, size + 1
+        numbers[place - first] = number
+    return len(hashes), size

@@ -35,25 +35,23 @@ class WindowTable:
     ):
         self.days = days
         self._terms = terms
-        # A day may be both: each is looked up once.
-        asked = [*days, *(day for day in usual if day not in days)]
-        self._opened = np.array([terms.open(day) for day in asked], np.int64)
-        self._usual = np.array([asked.index(day) for day in usual], np.int64)
+        self._opened = np.array([terms.open(day) for day in days], np.int64)
+        self._usual = terms.counter(usual) if usual else None
         self._usual_size = sum(day.size for day in usual)
         self._fewest = fewest
         self._rows: dict[str, int] = {}  # ~row of a term that no day holds
         self._size = 0
-        self._lists = TermLists(*np.zeros((2, 64, len(asked)), np.int32))
+        self._lists = TermLists(*np.zeros((2, 64, len(days)), np.int32))
         self._rarity = np.ones(64)
         lengths = [terms.lengths(day) for day in days]
         self.day_sizes = np.array([day.size for day in days], np.int64)
-        self.largest = int(self.day_sizes.max())
+        self.articles = int(self.day_sizes.sum())
         self.length_sums = starts_of(lengths[0]).astype(np.float64)
         self.day_lengths = np.array([float(row.sum()) for row in lengths])
-        times = np.concatenate([day.times for day in days]).astype(np.float64)
+        times = np.concatenate([day.times for day in days[::-1]]).astype(np.float64)
         self._fixed = (
             days[0].times, self.length_sums, self.day_sizes, self.day_lengths,
-            starts_of(self.day_sizes), freshness(times),
+            starts_of(self.day_sizes[::-1])[-2::-1], freshness(times),
         )  # fmt: skip
 
     @property
@@ -96,10 +94,11 @@ class WindowTable:
             self._lists = TermLists(*map(doubled, self._lists))
             self._rarity = doubled(self._rarity)
         self._terms.look_up(terms, self._opened, row, self._lists)
-        usual_rarity(
-            row, end, self._lists, self._usual, self._usual_size, self._fewest, self._rarity
-        )
+        self._rarity[row:end] = 1.0
+        if self._usual is not None:
+            counts = self._usual(terms)
+            self._rarity[row:end] = usual_rarity(counts, self._usual_size, self._fewest)
         self._size = end
-        held = (self._lists.sizes[row:end, : len(self.days)].sum(axis=1) > 0).tolist()
+        held = (self._lists.sizes[row:end].sum(axis=1) > 0).tolist()
         for at, (term, is_held) in enumerate(zip(terms, held, strict=True), row):
             self._rows[term] = at if is_held else ~at
