@@ -138,6 +138,8 @@ def test_fetching_goes_on_until_it_is_stopped(tmp_path, run, feed, stop):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # A shell starts what runs in the background with SIGINT ignored, and children inherit it.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     rounds = [json.loads(process.stdout.readline()) for _ in range(2)]
     time.sleep(0.2)
