@@ -46,7 +46,7 @@ def demo(posts: int) -> None:
         f"{hit} of {len(chosen)} posts: a hashtag their author used is among the first {SHOWN}."
     )
     click.echo(f"{articles} articles, {remembered} posts; each post saw only those before it.")
-    click.echo("The model learnt from posts up to 15 June 2020: this shows it, and does not measure it.")
+    click.echo("The model learnt from posts up to 15 June 2020: this shows it, no measure of it.")
 
 
 def _show(post: PreparedPost, text: str, answer: Answer) -> bool:
