@@ -1,27 +1,21 @@
-"""Commands of the news store: add, fetch, stats, search, export, reference, reindex, backup."""
+"""Commands of the news store: add, fetch, stats, search, and those for the whole of it."""
 
 from __future__ import annotations
 
 import json
-import re
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
-from hashnews.cli.console import (
-    engine_for,
-    engine_options,
-    json_option,
-    on_error_option,
-    track,
-)
-from hashnews.cli.text import finder_option as plain_finder_option
+from hashnews.cli import store as whole
+from hashnews.cli.console import json_option, on_error_option, track
+from hashnews.cli.options import as_seconds, news_option, period_options, store_finder_option
 from hashnews.cli.text import load_finder
 
 if TYPE_CHECKING:
@@ -29,52 +23,6 @@ if TYPE_CHECKING:
     from hashnews.news.rounds import Round, Rounds
     from hashnews.news.store import NewsStore
     from hashnews.text.entities import EntityFinder
-
-F = TypeVar("F", bound=Callable[..., Any])
-UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
-
-
-def as_moment(_: Any, __: Any, value: str | None) -> datetime | None:
-    """Read a time or a day, which counts as its start."""
-    from hashnews.records import parse_time
-
-    try:
-        return None if value is None else parse_time(value, bare_day="start")
-    except ValueError as error:
-        raise click.BadParameter(str(error)) from None
-
-
-def as_seconds(_: Any, __: Any, value: str | None) -> float | None:
-    """Read a number of seconds, minutes, hours or days."""
-    if value is None:
-        return None
-    found = re.fullmatch(r"(\d{1,6})([smhd])", value)
-    if not found:
-        raise click.BadParameter(f"{value!r} is not a duration: write 90s, 15m, 2h or 1d")
-    return float(found[1]) * UNITS[found[2]]
-
-
-def news_option(command: F) -> F:
-    """`--news DB`, the same everywhere."""
-    return click.option(
-        "--news", "path", default="news.db", show_default=True, metavar="DB", help="The news store."
-    )(command)
-
-
-def finder_option(command: F) -> F:
-    """`--finder`, which a store remembers."""
-    return click.option(
-        "--finder",
-        type=click.Choice(["fast", "tagger"]),
-        help="What finds the named entities.  [default: the store's; fast for a new one]",
-    )(command)
-
-
-def period_options(command: F) -> F:
-    """`--since` and `--before`, the same everywhere."""
-    since = click.option("--since", callback=as_moment, help="Only news from then on.")
-    before = click.option("--before", callback=as_moment, help="Only news before then.")
-    return since(before(command))
 
 
 def finder_for(store: NewsStore, name: str | None) -> EntityFinder:
@@ -90,7 +38,7 @@ def news() -> None:
 @news.command()
 @click.argument("files", nargs=-1, required=True)
 @news_option
-@finder_option
+@store_finder_option
 @on_error_option
 @json_option
 def add(
@@ -129,7 +77,7 @@ def add(
 @click.option("--every", callback=as_seconds, help="Go on, with a round every 15m, 1h, ...")
 @click.option("--full-text", is_flag=True, help="Follow links for the whole text.")
 @click.option("--allow-private", is_flag=True, help="Allow addresses of one's own network.")
-@finder_option
+@store_finder_option
 @json_option
 def fetch(
     feeds: tuple[str, ...],
@@ -281,146 +229,7 @@ def search(
         click.echo("nothing found", err=True)
 
 
-@news.command()
-@click.option("-o", "--out", required=True, help="news.jsonl, news.jsonl.gz, - or news.parquet.")
-@news_option
-@period_options
-@click.option("--entities", is_flag=True, help="Write found entities, too (Parquet: always).")
-@json_option
-def export(
-    out: str,
-    path: str,
-    since: datetime | None,
-    before: datetime | None,
-    entities: bool,
-    as_json: bool,
-) -> None:
-    """Write articles in time order: JSON lines, or a directory of Parquet files by day."""
-    from hashnews.news.export import export_lines, export_parquet
-    from hashnews.news.store import NewsStore
-
-    with NewsStore(path) as store:
-        articles = track(store.read(start=since, before=before), "export")
-        finder = store.state().finder
-        if out.endswith(".parquet"):
-            count = export_parquet(Path(out), articles, finder)
-        elif out == "-" or out.removesuffix(".gz").endswith(".jsonl"):
-            count = export_lines(out, articles, finder if entities else None)
-        else:
-            raise click.BadParameter("should end in .jsonl, .jsonl.gz or .parquet", param_hint="-o")
-    answer = (
-        json.dumps({"articles": count, "out": out}) if as_json else f"{count:,} articles to {out}"
-    )
-    click.echo(answer, err=out == "-")
-
-
-@news.command()
-@click.option("-o", "--out", required=True, help="The corpus as JSON lines.")
-@news_option
-@click.option("--before", callback=as_moment, required=True, help="Only articles published before.")
-@click.option("--size", type=click.IntRange(1), default=20_000, show_default=True, help="How many.")
-@click.option("--seed", default=1, show_default=True, help="Of the draw.")
-@json_option
-def reference(out: str, path: str, before: datetime, size: int, seed: int, as_json: bool) -> None:
-    """Draw the reference corpus R: a sample of the news before a time, with entities."""
-    from hashnews.news.export import draw_reference
-    from hashnews.news.store import NewsStore
-
-    with NewsStore(path) as store:
-        drawn = draw_reference(store, out, size, before, seed)
-    about = drawn.as_dict()
-    click.echo(
-        json.dumps(about)
-        if as_json
-        else f"{drawn.size:,} articles of {drawn.sources:,} sources, {about['first']} to "
-        f"{about['last']}, drawn with seed {seed} from {drawn.drawn_from:,} before "
-        f"{about['before']} in {path} (finder {drawn.finder}) to {out}",
-        err=out == "-",
-    )
-
-
-@news.command()
-@news_option
-@click.option("--finder", type=click.Choice(["fast", "tagger"]), required=True, help="The new one.")
-@json_option
-def reindex(path: str, finder: str, as_json: bool) -> None:
-    """Find the entities of all articles again, with another finder.
-
-    Until it is done the old ones stay in use; a killed run goes on where it stopped.
-    """
-    from hashnews.news.reindex import Reindexing
-    from hashnews.news.store import NewsStore
-
-    NewsStore(path).close()  # there must be one already
-    with NewsStore(path, "write") as store:
-        steps = Reindexing(store, load_finder(finder))
-        for _ in track(steps, "reindex"):
-            pass
-    answer = {"articles": steps.found, "finder": finder}
-    click.echo(
-        json.dumps(answer) if as_json else f"{steps.found:,} articles now have entities of {finder}"
-    )
-
-
-@news.command()
-@click.argument("target", type=click.Path(path_type=Path))
-@news_option
-@json_option
-def backup(target: Path, path: str, as_json: bool) -> None:
-    """Write a checked copy of the store, as it is at one moment, while others use it."""
-    from hashnews.news.store import NewsStore
-
-    with NewsStore(path) as store:
-        store.backup(target)
-    with NewsStore(target) as copy:
-        count = len(copy)
-    answer = {"articles": count, "backup": str(target), "bytes": target.stat().st_size}
-    click.echo(json.dumps(answer) if as_json else f"{count:,} articles to {target}")
-
-
-@news.command()
-@click.argument("folder", type=click.Path(path_type=Path))
-@click.option("-o", "--out", type=click.Path(path_type=Path), required=True, metavar="DIR",
-              help="Articles by day, as JSON lines.")  # fmt: skip
-@plain_finder_option
-@engine_options
-@json_option
-def find(
-    folder: Path, out: Path, finder: str, engine: str, address: str | None, as_json: bool
-) -> None:
-    """Find the entities of articles in files by day (day=2020-06-02/...), without a store.
-
-    `hashnews news add` takes the result into a store as it is, `hashnews news index` makes an
-    index of it. A day that is finished is skipped.
-    """
-    from hashnews.scale.steps import find_days
-
-    with engine_for(engine, address) as run:
-        done = find_days(finder, folder, out, run, lambda files: track(files, "find"))
-    click.echo(json.dumps(done.as_dict()) if as_json else f"{done}, see {out}")
-
-
-@news.command()
-@click.argument("folder", type=click.Path(path_type=Path))
-@click.option("-o", "--out", type=click.Path(path_type=Path), required=True, metavar="INDEX",
-              help="The folder of the index.")  # fmt: skip
-@plain_finder_option
-@engine_options
-@json_option
-def index(
-    folder: Path, out: Path, finder: str, engine: str, address: str | None, as_json: bool
-) -> None:
-    """Build an index from articles in files by day, without a store, for `retrieve --news INDEX`.
-
-    Entities are found where an article brings none. Days that did not change are not built again.
-    """
-    from hashnews.scale.news import index_days
-
-    with engine_for(engine, address) as run:
-        built = index_days(folder, out, run, finder)
-    click.echo(
-        json.dumps(built._asdict())
-        if as_json
-        else f"{built.articles:,} articles, {built.days:,} days ({built.skipped:,} as they were), "
-        f"{built.bytes / 1e6:,.1f} MB in {out}"
-    )
+for command in (
+    whole.export, whole.reference, whole.reindex, whole.backup, whole.find, whole.index
+):  # fmt: skip
+    news.add_command(command)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hashnews.cli.console import json_option, on_error_option, track
-from hashnews.cli.news import news_option
+from hashnews.cli.options import news_option
 
 if TYPE_CHECKING:
     from hashnews.files import OnError, Skipped

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hashnews.cli.console import engine_for, engine_options, json_option, track
-from hashnews.cli.news import as_moment, news_option
+from hashnews.cli.options import as_moment, news_option
 
 if TYPE_CHECKING:
     from hashnews.retrieve.explain import Explanation

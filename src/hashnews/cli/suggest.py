@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hashnews.cli.console import engine_for, engine_options, json_option, track
-from hashnews.cli.news import as_moment
+from hashnews.cli.options import as_moment
 
 if TYPE_CHECKING:
     from hashnews.records import Answer, Post, Reason
