@@ -177,7 +177,7 @@ def test_a_store_without_posts_gets_answers_from_the_news(cache, tmp_path):
     said = {word.word for word in answer.context} | set("we felt the quake".split())
     for suggestion in answer.suggestions:
         if not {reason.source for reason in suggestion.because} & {"post", "news"}:
-            assert "".join(suggestion.words) in hashnews.model.known
+            assert "".join(suggestion.words) in hashnews.model.knowledge.hashtags
         elif "generator" not in {reason.source for reason in suggestion.because}:
             assert set(suggestion.words) <= said
 
@@ -187,11 +187,12 @@ def test_what_is_missing_or_damaged_is_refused(cache, tmp_path):
         HashNews.load(tmp_path / "none.db")
     with pytest.raises(ModelError):
         HashNews.load(model=tmp_path / "none")
-    damaged = tmp_path / "model"
-    shutil.copytree(shipped_model(), damaged)
-    (damaged / "ranker.npz").write_bytes(b"x")
-    with pytest.raises(ModelError, match="damaged"):
-        HashNews.load(model=damaged)
+    for name in ("ranker.npz", "calendar.txt"):
+        damaged = tmp_path / name
+        shutil.copytree(shipped_model(), damaged)
+        (damaged / name).write_bytes(b"x")
+        with pytest.raises(ModelError, match="damaged"):
+            HashNews.load(model=damaged)
 
 
 # ----- the memory in the store -----
@@ -246,3 +247,15 @@ def test_the_demo_shows_a_dozen_posts(cache):
     assert shown.exit_code == 0
     assert shown.stdout.count("suggested") == 12
     assert shown.stdout.count("because") >= 12
+
+
+def test_a_day_of_the_year_brings_its_hashtag(hashnews):
+    """Nobody in the store has ever spoken of it: the model's calendar has, years before."""
+    text = "Today we honor the brave men who stormed the beaches of Normandy"
+    found = hashnews.suggest(post(text, datetime(2026, 6, 6, 12, tzinfo=UTC))).suggestions
+    reasons = {one.hashtag: {why.source: why for why in one.because} for one in found}
+    assert "season" in reasons["#DDay"]
+    day = reasons["#DDay"]["season"].day
+    assert (day.month, day.year < 2026) == (6, True)
+    winter = hashnews.suggest(post(text, datetime(2026, 1, 20, 12, tzinfo=UTC))).suggestions
+    assert all(why.day is None or why.day.month == 1 for one in winter for why in one.because)

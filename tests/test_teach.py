@@ -1,15 +1,17 @@
 """Training a suggester on one's own posts, in one command."""
 
 import json
+from datetime import timedelta
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from hashnews.candidates.features import FEATURES, SEASON
 from hashnews.candidates.memory import Memory
 from hashnews.candidates.model import Model
 from hashnews.cli import main
-from hashnews.files import RecordFile
+from hashnews.files import RecordFile, write_records
 from hashnews.fusion import Examples, RankerConfig, f1, make_examples, situations, thinned
 from hashnews.news.posts import read_posts
 from hashnews.news.store import NewsStore
@@ -59,12 +61,44 @@ def test_one_command_trains_a_model_that_suggests(sample, tmp_path):
     assert "taught on" in (tmp_path / "model" / "README.md").read_text()
     model = Model.load(tmp_path / "model")
     assert model.about["posts"] == told["posts"]
-    assert model.known
-    assert all(form.startswith("#") for form in model.known.values())
-    assert {key.lower() for key in model.known} == set(model.known)
+    known = model.knowledge.hashtags
+    assert known
+    assert all(form.startswith("#") for form in known.values())
+    assert {key.lower() for key in known} == set(known)
     with HashNews.load(sample, tmp_path / "model") as hashnews:
         post = Post.model_validate({"text": "Hong Kong", "created_at": "2020-06-02T00:00:00Z"})
         assert hashnews.suggest(post).suggestions
+
+
+def test_older_posts_fill_the_calendar(sample, tmp_path):
+    pytest.importorskip("lightgbm")
+    with sample_file("posts.jsonl") as path:
+        posts = list(RecordFile(path, Post))
+    a_year = timedelta(days=366)
+    older = tmp_path / "older.jsonl"
+    write_records(
+        older,
+        (
+            post.model_copy(update={"id": f"{post.id}-{n}", "user": f"elder{n}",
+                                    "created_at": post.created_at - a_year})
+            for post in posts for n in range(3) if post.created_at
+        ),
+    )  # fmt: skip
+    with sample_file("posts.jsonl") as path:
+        settings = tmp_path / "best.toml"
+        settings.write_text(
+            f'[[sets]]\nposts = ["{path}"]\nnews = "{sample}"\nhistory = ["{older}"]\n'
+            "[ranker]\nsmallest = 5\nrounds = 10\nseeds = 1\n"
+        )
+        command = ["train", "best", "-c", str(settings), "-o", str(tmp_path / "model")]
+        done = CliRunner().invoke(main, command)
+    assert done.exit_code == 0, done.output
+    model = Model.load(tmp_path / "model")
+    feature = model.ranker.trees.feature
+    assert set(feature.tolist()) & {FEATURES.index(name) for name in SEASON}
+    with HashNews.load(sample, tmp_path / "model") as hashnews:
+        found = hashnews.suggest(posts[-1], n=50).suggestions
+    assert "season" in {why.source for one in found for why in one.because}
 
 
 def test_wrong_usage_of_the_command(tmp_path):

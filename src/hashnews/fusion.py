@@ -10,13 +10,14 @@ on up to the post), *frozen* (it was closed some days before) and *news only* (t
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from hashnews.candidates.features import FEATURES, look_back
+from hashnews.candidates.knowledge import Knowledge
 from hashnews.candidates.memory import Array, Memory
 from hashnews.candidates.past import Desk
 from hashnews.candidates.ranker import Calibration, Ranker, Trees, average, isotonic, trees_of
@@ -27,6 +28,7 @@ from hashnews.news.times import A_DAY
 from hashnews.pipeline import Read, generate, judge, query_of
 from hashnews.prepare import rule_of
 
+NOTHING = Knowledge()
 TOGETHER = 32  # posts the generator reads at a time
 Closing = Callable[[Read], int | None]  # when the memory is closed for a post; None: it goes on
 
@@ -80,10 +82,10 @@ def make_examples(
     memory: Memory,
     closing: Closing = goes_on,
     generator: Generator | None = None,
-    known: Container[str] = (),
+    knowledge: Knowledge = NOTHING,
     beams: int = 10,
 ) -> Examples:
-    """The candidates of posts, each from its own past; `known` hashtags may be generated."""
+    """The candidates of posts, each from its own past; `knowledge` is older than all of them."""
     desk = Desk(memory)
     features, used = [np.zeros((0, len(FEATURES)), np.float32)], [np.zeros(0, np.uint8)]
     keys, gold, ids = [], [], []
@@ -92,7 +94,7 @@ def make_examples(
         read = [unanswered(at) for at in batch]
         found = [
             look_back(
-                memory, desk, query_of(at, written, known), at.post.user,
+                memory, desk, query_of(at, knowledge, written), at.post.user,
                 rule_of(at.post).searched_for, closing(at),
             )[1]
             for at, written in zip(read, generate(generator, read, beams), strict=True)
@@ -188,7 +190,7 @@ def situations(
     memory: Memory,
     config: RankerConfig,
     generator: Generator | None = None,
-    known: Container[str] = (),
+    knowledge: Knowledge = NOTHING,
     beams: int = 10,
 ) -> list[Examples]:
     """Posts dealt out to the three situations: online, frozen, news only."""
@@ -206,9 +208,9 @@ def situations(
         return int(read.moment - random.Random(read.post.id).uniform(0, longest))
 
     return [
-        make_examples(dealt(most, 1), memory, goes_on, generator, known, beams),
-        make_examples(dealt(0, frozen), memory, closing, generator, known, beams),
-        make_examples(dealt(frozen, most), Memory(), goes_on, generator, known, beams),
+        make_examples(dealt(most, 1), memory, goes_on, generator, knowledge, beams),
+        make_examples(dealt(0, frozen), memory, closing, generator, knowledge, beams),
+        make_examples(dealt(frozen, most), Memory(), goes_on, generator, knowledge, beams),
     ]
 
 

@@ -12,7 +12,7 @@ import hashlib
 import os
 import tempfile
 import time
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple, Self
@@ -28,6 +28,7 @@ from hashnews.candidates.features import (
     with_generator,
 )
 from hashnews.candidates.good import is_private, is_slip, is_supported
+from hashnews.candidates.knowledge import Knowledge
 from hashnews.candidates.memory import Memory
 from hashnews.candidates.model import Model, shipped_model
 from hashnews.candidates.names import Told
@@ -160,8 +161,8 @@ class HashNews:
         written = generate(self._generator, read, self.model.config.beams)
         spent["generate"] = _share(began, len(posts))
         began = time.perf_counter()
-        known = self.model.known
-        asked = [query_of(at, beams, known) for at, beams in zip(read, written, strict=True)]
+        known = self.model.knowledge
+        asked = [query_of(at, known, beams) for at, beams in zip(read, written, strict=True)]
         pasts, found = [], []
         for post, query in zip(posts, asked, strict=True):
             never = rule_of(post).searched_for
@@ -195,7 +196,7 @@ class HashNews:
         because = reasons(query, past, found, self.model.ranker, places) if places else []
         return [
             Suggestion(
-                hashtag=self._write(past, found, place),
+                hashtag=self._write(query, past, found, place),
                 words=found.words[place],
                 score=float(probabilities[place]),
                 because=tuple(self._with_rise(reason, query.moment) for reason in why),
@@ -221,9 +222,12 @@ class HashNews:
             return False
         return tag < 0 or not is_private(past, tag)
 
-    def _write(self, past: Past, found: Candidates, place: int) -> str:
-        tag, known = int(found.tags[place]), self.model.known.get(found.keys[place])
-        here = past.written(tag) if tag >= 0 else () if known is None else (known,)
+    def _write(self, query: Query, past: Past, found: Candidates, place: int) -> str:
+        """As most write it: in the memory, or else where the model learnt."""
+        key, tag = found.keys[place], int(found.tags[place])
+        season, known = query.season.get(key), self.model.knowledge.hashtags.get(key)
+        elsewhere = known or (season.written if season else None)
+        here = past.written(tag) if tag >= 0 else [elsewhere] if elsewhere else []
         return self._forms.write(found.words[place], here)
 
 
@@ -294,10 +298,11 @@ def _examples(generator: Generator, read: Sequence[Read]) -> list[Example]:
     return [Example.of(generator.config, at.post.body, at.context) for at in read]
 
 
-def query_of(read: Read, generated: Sequence[Generated] = (), known: Container[str] = ()) -> Query:
-    """A post and its news as candidates are looked for; `known` hashtags may be generated."""
+def query_of(read: Read, knowledge: Knowledge, generated: Sequence[Generated] = ()) -> Query:
+    """A post, its news and what was generated, as candidates are looked for."""
     post = read.post
     said = {*words(post.body), *(word.word for word in read.context)}
+    known = knowledge.hashtags
     best = read.articles[0][0].score if read.articles else 1.0
     return Query(
         moment=read.moment,
@@ -310,6 +315,7 @@ def query_of(read: Read, generated: Sequence[Generated] = (), known: Container[s
             for found, article in read.articles
         ],
         generated=[tag.words for tag in generated if is_supported(*tag, said, known)],
+        season=knowledge.calendar.season(read.moment),
     )
 
 

@@ -186,13 +186,14 @@ class PreparedPost(Record):
 class Reason(Record):
     """Why a hashtag is suggested: a source, its share of the score, and what it goes by."""
 
-    source: Literal["post", "news", "memory", "author", "rising", "together", "generator"]
+    source: Literal["post", "news", "memory", "author", "rising", "together", "season", "generator"]
     weight: float
     articles: tuple[str, ...] = ()  # ids
     words: tuple[str, ...] = ()  # context words
     posts: tuple[str, ...] = ()  # ids of earlier posts
     count: int | None = None  # earlier uses: the author's, or all
     entity: str | None = None  # a name of the post or the news
+    day: date | None = None  # a year or more ago, when so many authors used it
     rise: float | None = None  # above 1: on the rise; of a hashtag its uses, of a name its TP
 
 

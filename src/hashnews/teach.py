@@ -11,10 +11,11 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hashnews.candidates.good import known_hashtags
+from hashnews.candidates.knowledge import Knowledge, knowledge_of, known_hashtags, merged
 from hashnews.candidates.memory import Memory
 from hashnews.candidates.model import ModelConfig, save_model
 from hashnews.candidates.ranker import Ranker
@@ -44,7 +45,7 @@ class PostSet(Config):
     collection: str | None = None
     """Only posts of this collection."""
     history: tuple[Path, ...] = ()
-    """Older posts that only fill the memory."""
+    """Older posts, of any collection, that only fill memory and calendar."""
 
 
 class SuggesterConfig(Config):
@@ -64,11 +65,11 @@ class SuggesterConfig(Config):
 
 
 class Lessons(NamedTuple):
-    """The examples of one set, and the hashtags several of its authors used."""
+    """The examples of one set, and what there is to know from its posts."""
 
     taught: list[Examples]
     held_out: list[Examples]
-    known: dict[str, str]
+    knowledge: Knowledge
 
 
 def train(config: SuggesterConfig, out: Path, watch: Watch = lambda posts, _: posts) -> Ranker:
@@ -91,8 +92,8 @@ def train(config: SuggesterConfig, out: Path, watch: Watch = lambda posts, _: po
     }
     named = None if config.generator is None else os.path.relpath(config.generator, out)
     settings = ModelConfig(generator=named, beams=config.beams)
-    known = {key: form for lesson in lessons for key, form in lesson.known.items()}
-    save_model(out, ranker, settings, known, _card(about), about)
+    knowledge = merged([lesson.knowledge for lesson in lessons])
+    save_model(out, ranker, settings, knowledge, _card(about), about)
     return ranker
 
 
@@ -102,8 +103,8 @@ def _lessons(
     with NewsStore(chosen.news) as store:
         finder = load_finder(store.state().finder or "fast")
         preparer = Preparer(shipped_segmenter(), finder)
-        files = (*chosen.history, *chosen.posts)
-        posts = [remembered(post) for post in preparer.remember(_raw(files, chosen.collection))]
+        raw = chain(_raw(chosen.history, None), _raw(chosen.posts, chosen.collection))
+        posts = [remembered(post) for post in preparer.remember(raw)]
         usable = sorted(
             preparer.prepare(_raw(chosen.posts, chosen.collection)), key=lambda post: _time(post)
         )
@@ -113,16 +114,20 @@ def _lessons(
         some = usable[first:last]
         if len(some) > config.most:
             some = sorted(random.Random(1).sample(some, config.most), key=lambda post: _time(post))
-        retriever, memory = BestRetriever(NewsIndex.open(store)), Memory(posts)
+        retriever = BestRetriever(NewsIndex.open(store))
+        memory = Memory(posts, ModelConfig().days)
         began = remembered(some[0]).posted
+        knowledge = knowledge_of(posts)
+        # What the calendar says of a post is a year older by itself.
         before = known_hashtags(post for post in posts if post.posted < began)
+        older = knowledge._replace(hashtags=before)
 
         def lessons(posts: Sequence[PreparedPost], what: str) -> list[Examples]:
             read = [at for post in watch(posts, what) for at in look_up(retriever, store, [post])]
-            return situations(read, memory, config.ranker, generator, before, config.beams)
+            return situations(read, memory, config.ranker, generator, older, config.beams)
 
         taught, held_out = lessons(some, "taught"), lessons(usable[last:], "held out")
-        return Lessons(taught, held_out, known_hashtags(posts))
+        return Lessons(taught, held_out, knowledge)
 
 
 def _raw(files: Iterable[Path], collection: str | None) -> Iterator[Post]:

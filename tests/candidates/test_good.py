@@ -8,7 +8,6 @@ from hashnews.candidates.good import (
     is_private,
     is_slip,
     is_supported,
-    known_hashtags,
     shipped_blocked,
 )
 from hashnews.candidates.memory import Memory
@@ -54,19 +53,6 @@ def test_a_label_of_one_author_is_private_to_others_only(past):
     assert is_private(past, number)
     assert not is_private(past_of(past.memory, at(100), "dan", "note"), number)
     assert not is_private(past, past.memory.tags.get("police"))
-
-
-def test_a_hashtag_is_known_once_three_authors_used_it_and_as_most_wrote_it():
-    used = [
-        (0, "ann", "note.\n#HarbourDay #AnnOnly"),
-        (1, "bob", "note.\n#harbourday #TwoOfUs"),
-        (2, "cyd", "note.\n#HarbourDay #TwoOfUs"),
-        (3, "ann", "note.\n#AnnOnly"),
-        (4, "ann", "note.\n#AnnOnly"),
-        (5, None, "note.\n#TwoOfUs"),
-    ]
-    assert known_hashtags(remember(town(used))) == {"harbourday": "#HarbourDay"}
-    assert known_hashtags([]) == {}
 
 
 def test_what_is_generated_is_said_or_known_and_likely():

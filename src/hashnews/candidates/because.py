@@ -11,13 +11,23 @@ from typing import Literal
 
 import numpy as np
 
-from hashnews.candidates.features import FEATURES, LEAST, RANKED, Candidates, Query
+from hashnews.candidates.features import (
+    FEATURES,
+    LEAST,
+    OUT_OF_SEASON,
+    RANKED,
+    SEASON,
+    Candidates,
+    Query,
+)
 from hashnews.candidates.memory import Array
 from hashnews.candidates.past import EVIDENCE, Past
 from hashnews.candidates.ranker import Ranker
 from hashnews.records import Reason
 
-SourceName = Literal["post", "news", "memory", "author", "rising", "together", "generator"]
+SourceName = Literal[
+    "post", "news", "memory", "author", "rising", "together", "season", "generator"
+]
 NAMED = 5  # articles and posts a reason names at most
 
 _OF_MEMORY = (*EVIDENCE[1:7], "kindred", "uses", "users", "centre", "nearest_three")
@@ -30,9 +40,13 @@ FEATURES_OF: dict[SourceName, tuple[str, ...]] = {
     "news": (
         "context", "context_share", "context_rank", "news", "news_name", "news_articles",
     ),
+    "season": SEASON,
     "generator": ("generator", "generator_rank"),
 }  # fmt: skip
-ABSENT = {"context_rank": 200.0, "last_use": 1000.0, "rise": 1.0, "generator": LEAST}
+ABSENT = {
+    "context_rank": 200.0, "last_use": 1000.0, "rise": 1.0, "generator": LEAST,
+    **dict(zip(SEASON, OUT_OF_SEASON, strict=True)),
+}  # fmt: skip
 _PLACE = {name: at for at, name in enumerate(FEATURES)}
 
 
@@ -99,6 +113,9 @@ def _all(query: Query, past: Past, found: Candidates, place: int) -> list[Reason
         given.append(Reason(source="rising", weight=0, count=count, rise=rise))
     if value["together"] or value["together_near"]:
         given.append(Reason(source="together", weight=0))
+    if season := query.season.get(key):
+        when, count = season.day, season.authors
+        given.append(Reason(source="season", weight=0, count=count, day=when))
     if words in query.generated:
         given.append(Reason(source="generator", weight=0))
     # What else is known of it is that it was used at all.

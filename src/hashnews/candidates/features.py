@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from hashnews.candidates.calendar import AROUND, Season
 from hashnews.candidates.memory import Array, Memory
 from hashnews.candidates.names import Spelled, Told, in_news, in_post, initials
 from hashnews.candidates.past import COLUMN, EVIDENCE, STATISTICS, Desk, Past, newest
@@ -33,6 +34,8 @@ SPELLED = (
 ABOUT_POST = (
     "post_words", "own_posts", "own_newest", "newest", "given", "articles",
 )  # fmt: skip
+SEASON = ("season", "season_share", "season_away", "season_turned")
+OUT_OF_SEASON = (0.0, 0.0, 2.0 * AROUND + 1, 0.0)
 GENERATED = ("generator", "generator_rank")
 FEATURES = (
     *EVIDENCE[1:],
@@ -42,6 +45,7 @@ FEATURES = (
     *(f"{name}_of_best" for name in RANKED),
     "rise", "sources",
     *ABOUT_POST,
+    *SEASON,
     *GENERATED,
 )  # fmt: skip
 
@@ -56,6 +60,7 @@ class Query(NamedTuple):
     context: Sequence[ContextWord]
     articles: Sequence[Told]
     generated: Sequence[tuple[str, ...]]  # hashtags the generator wrote, best first
+    season: Mapping[str, Season] = {}  # hashtags of this time of the year, by key
 
 
 class Candidates(NamedTuple):
@@ -133,6 +138,7 @@ def _spelled(
     phrases = [(k, s.words) for k, s in heaviest if s.name is None and len(s.articles) > 1]
     found += phrases[:PHRASES_OF_NEWS]
     found += [("".join(parts), parts) for parts in query.generated]
+    found += [(key, season.words) for key, season in query.season.items()]
     return found
 
 
@@ -168,6 +174,8 @@ def _features(
     table[:, at + 1] = (evidence[:, sources] > 0).sum(axis=1)
     at += 2
     table[:, at : at + len(ABOUT_POST)] = _about(query, past, said)
+    at += len(ABOUT_POST)
+    table[:, at : at + len(SEASON)] = [_seasonal(query.season.get(key)) for key in keys]
     return table
 
 
@@ -230,6 +238,12 @@ def _spelling(
             )
         )
     return rows
+
+
+def _seasonal(season: Season | None) -> tuple[float, ...]:
+    if season is None:
+        return OUT_OF_SEASON
+    return season.authors, season.share, season.away, season.turned
 
 
 def _about(query: Query, past: Past, said: list[str]) -> tuple[float, ...]:

@@ -7,8 +7,7 @@ and of what the generator writes, hashtags that nobody is known to use and nothi
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Container, Iterable
+from collections.abc import Container
 from functools import lru_cache
 from importlib import resources
 from itertools import accumulate
@@ -17,14 +16,12 @@ from string import ascii_lowercase
 
 from hashnews.candidates.past import Past
 from hashnews.errors import ConfigError
-from hashnews.news.posts import Remembered
 from hashnews.text.segment import Counts
 
 SHORTEST_SLIP = 6  # letters: shorter hashtags differ by a letter and mean another thing
 RARE = 2  # uses, at most, of what may be a slip
 RARER = 300  # times rarer in running text is the rarest word of a misspelling
 MORE_COMMON = 10  # times as often used: then the other is what was meant
-SEVERAL = 3  # authors that make a hashtag known
 UNSAID = -3.0  # log-probability, at least, of a known hashtag that neither post nor news says
 PRIVATE = 5  # uses by one author alone that make a label of that author's own
 
@@ -96,22 +93,6 @@ def is_slip(past: Past, key: str, words: tuple[str, ...], counts: Counts) -> boo
 def _commonness(words: tuple[str, ...], counts: Counts) -> float:
     """How common the rarest word is in running text; unknown words count as once."""
     return min((counts.words.get(word, 1.0) for word in words if word.isalpha()), default=1.0)
-
-
-def known_hashtags(posts: Iterable[Remembered]) -> dict[str, str]:
-    """Hashtags that several authors used, by key, as they most often wrote them."""
-    authors: defaultdict[str, set[str | None]] = defaultdict(set)
-    forms: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for post in posts:
-        for tag in (*post.hashtags, *post.inline):
-            authors[tag.key].add(post.user)
-            forms[tag.key][tag.written] += 1
-    # Of writings used alike the first in the alphabet: capitals come before small letters.
-    return {
-        key: min(forms[key], key=lambda form: (-forms[key][form], form))
-        for key in sorted(forms)
-        if len(authors[key] - {None}) >= SEVERAL
-    }
 
 
 def is_supported(

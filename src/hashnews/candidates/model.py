@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from pydantic import ValidationError
 
+from hashnews.candidates.calendar import Calendar
 from hashnews.candidates.good import Blocked, shipped_blocked
+from hashnews.candidates.knowledge import Knowledge
 from hashnews.candidates.ranker import Ranker
 from hashnews.config import Config, explain
-from hashnews.errors import ModelError
+from hashnews.errors import DataError, ModelError
 from hashnews.manifest import check_directory, new_directory
 from hashnews.text.hashtags import key_of
 
@@ -28,6 +29,7 @@ class ModelFiles:
         self.ranker = directory / "ranker.npz"
         self.card = directory / "README.md"
         self.known = directory / "known.txt"  # hashtags as people write them, one a line
+        self.calendar = directory / "calendar.txt"  # days of hashtags
         self.blocked = directory / "blocked.txt"  # instead of the shipped list, where it is there
 
 
@@ -49,7 +51,7 @@ class Model(NamedTuple):
     config: ModelConfig
     ranker: Ranker
     blocked: Blocked
-    known: dict[str, str]  # by key, as people write them: what its generator may write
+    knowledge: Knowledge
     about: dict[str, Any]
 
     @classmethod
@@ -66,10 +68,11 @@ class Model(NamedTuple):
         blocked = Blocked.read(files.blocked) if files.blocked.exists() else shipped_blocked()
         try:
             written = files.known.read_text("utf-8").split()
-        except (OSError, UnicodeDecodeError) as error:
-            raise ModelError(f"{files.known}: cannot be read: {error}") from None
-        known = {key_of(form): form for form in written}
-        return cls(directory, config, Ranker.load(files.ranker), blocked, known, about)
+            calendar = Calendar.read(files.calendar.read_text("utf-8").splitlines())
+        except (OSError, UnicodeDecodeError, DataError) as error:
+            raise ModelError(f"{directory}: cannot be read: {error}") from None
+        knowledge = Knowledge({key_of(form): form for form in written}, calendar)
+        return cls(directory, config, Ranker.load(files.ranker), blocked, knowledge, about)
 
     @property
     def generator(self) -> Path | None:
@@ -82,7 +85,7 @@ def save_model(
     directory: Path,
     ranker: Ranker,
     config: ModelConfig,
-    known: Mapping[str, str],
+    knowledge: Knowledge,
     card: str,
     about: dict[str, Any],
 ) -> None:
@@ -91,7 +94,10 @@ def save_model(
         files = ModelFiles(scratch)
         ranker.save(files.ranker)
         files.config.write_text(config.model_dump_json(indent=2) + "\n", "utf-8")
-        files.known.write_text("".join(f"{form}\n" for form in known.values()), "utf-8")
+        known = knowledge.hashtags.values()
+        files.known.write_text("".join(f"{form}\n" for form in known), "utf-8")
+        days = knowledge.calendar.lines()
+        files.calendar.write_text("".join(f"{line}\n" for line in days), "utf-8")
         files.card.write_text(card, "utf-8")
 
 

@@ -144,6 +144,8 @@ def because(reason: Reason, titles: dict[str, str]) -> str:
             return f"{_many(reason.count or 0, 'use')} in a week"
         case "together":
             return "used together"
+        case "season":
+            return f"{_many(reason.count or 0, 'author')} around this time in {reason.day:%Y}"
     return "generated"
 
 

@@ -14,6 +14,7 @@ const SOURCES = {
   author: "Author’s habit",
   rising: "On the rise",
   together: "Goes together",
+  season: "Time of the year",
   generator: "Composed",
 };
 
@@ -39,6 +40,8 @@ function told(reason, suggestion) {
     }
     case "together":
       return ["often used with a hashtag of this post"];
+    case "season":
+      return [`used by ${plural(count, "author")} around this time in ${reason.day.slice(0, 4)}`];
     default:
       return reason.words.length
         ? ["written from the news words ", strong(reason.words.slice(0, 5).join(", "))]

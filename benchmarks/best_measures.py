@@ -1,0 +1,289 @@
+"""How the suggester is measured: scores, groups of posts, sources switched off, true scores."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from best_sets import Loaded
+
+from hashnews.candidates.because import FEATURES_OF, SourceName, without
+from hashnews.candidates.features import FEATURES
+from hashnews.candidates.ranker import Ranker
+from hashnews.fusion import Examples, RankerConfig, averaged, calibrated, f1, fit, hits
+from hashnews.pipeline import Read
+from hashnews.text.tokens import words
+
+Both = list[float]  # F1@1 and F1@5, in hundredths
+
+
+class Group(NamedTuple):
+    """Which of the hashtags of which posts are looked for, and which suggestions do not count."""
+
+    posts: list[int]
+    gold: list[set[str]]
+    ignored: list[set[str]]
+
+
+def measure(
+    loaded: Loaded, scored: dict[str, Examples], rankers: Sequence[Ranker]
+) -> dict[str, object]:
+    """Scores of the situations over seeds and of groups of posts, and how true the scores are."""
+    ranker = averaged([one.trees for one in rankers], list(scored.values()))
+    found = {name: hits(ranker, part) for name, part in scored.items()}
+    golds = scored["online"].gold
+    names = names_of_posts(loaded.scored)
+    scores: dict[str, object] = {}
+    for name, part in scored.items():
+        scores[name] = {
+            "ensemble": _both(found[name], golds),
+            "seeds": [_both(hits(one, part), golds) for one in rankers],
+            "recall": float(part.used.sum() / golds.sum()),
+        }
+    scores["names in the post"] = {"ensemble": _both(names, golds)}
+    scores["news only less names"] = difference(found["news only"], names, golds)
+    for feature in ("own_season", "neighbours"):
+        scores[f"by {feature} alone"] = {
+            situation: _both(_by(scored[situation], feature), golds)
+            for situation in ("online", "frozen")
+        }
+    return {
+        "posts": len(golds),
+        "scores": scores,
+        "groups": {
+            situation: {
+                name: {"posts": len(group.posts), "F1@1, F1@5": _both(*in_group(group, ranked))}
+                for name, group in groups(loaded, situation).items()
+            }
+            for situation, part in scored.items()
+            for ranked in [in_order(part, ranker)]
+        },
+        "calibration": reliability(ranker, scored),
+    }
+
+
+def _both(found: np.ndarray, gold: np.ndarray) -> list[float]:
+    return [round(100 * f1(found, gold, k), 2) for k in (1, 5)]
+
+
+def _by(part: Examples, feature: str) -> np.ndarray:
+    """What one feature alone puts first."""
+    values = part.features[:, FEATURES.index(feature)]
+    found = np.zeros((len(part.sizes), 5))
+    for post, (start, end) in enumerate(zip(part.starts[:-1], part.starts[1:], strict=True)):
+        best = np.argsort(-values[start:end], kind="stable")[:5]
+        best = best[values[start:end][best] > 0]
+        found[post, : len(best)] = part.used[start:end][best]
+    return found
+
+
+def names_of_posts(tasks: list[Read]) -> np.ndarray:
+    """The plain baseline: the names of the post, in order, written as hashtags."""
+    found = np.zeros((len(tasks), 5))
+    for post, read in enumerate(tasks):
+        keys = dict.fromkeys("".join(words(name)) for name in read.post.entities)
+        inline = {tag.key for tag in read.post.inline}
+        gold = {tag.key for tag in read.post.hashtags}
+        ranked = [key in gold for key in keys if key and key not in inline][:5]
+        found[post, : len(ranked)] = ranked
+    return found
+
+
+def difference(one: np.ndarray, other: np.ndarray, gold: np.ndarray, draws: int = 2000) -> dict:
+    """F1@5 of one less the other's over the same posts, with a paired bootstrap interval."""
+    chance = np.random.default_rng(0)
+    above = 2 * (one[:, :5].sum(axis=1) - other[:, :5].sum(axis=1))
+    below = 5 + gold
+    drawn = chance.multinomial(len(gold), np.full(len(gold), 1 / len(gold)), draws)
+    values = 100 * (drawn @ above) / (drawn @ below)
+    low, high = np.quantile(values, [0.025, 0.975])
+    mean = 100 * above.sum() / below.sum()
+    return {"F1@5": round(float(mean), 2), "95 %": [round(float(low), 2), round(float(high), 2)]}
+
+
+# ----- groups -----
+
+
+def groups(loaded: Loaded, situation: str) -> dict[str, Group]:
+    """All posts; hashtags their author never used; those unseen in training; new authors."""
+    everything, new, unseen, alone = (Group([], [], []) for _ in range(4))
+    own_uses = _uses_of_authors(loaded)
+    for post, read in enumerate(loaded.scored):
+        gold = {tag.key for tag in read.post.hashtags}
+        limit = {"online": read.moment, "frozen": loaded.closed}.get(situation, 0)
+        own = {key for when, key in own_uses[read.post.user] if when < limit}
+        _add(everything, post, gold, set())
+        _add(new, post, gold - own, own)
+        _add(unseen, post, gold - loaded.seen, set())
+        if not own:
+            _add(alone, post, gold, set())
+    return {
+        "all": everything,
+        "new to the author": new,
+        "unseen in training": unseen,
+        "authors without history": alone,
+    }
+
+
+def _add(group: Group, post: int, gold: set[str], ignored: set[str]) -> None:
+    if gold:
+        for column, value in zip(group, (post, gold, ignored), strict=True):
+            column.append(value)
+
+
+def _uses_of_authors(loaded: Loaded) -> dict[str | None, list[tuple[int, str]]]:
+    memory = loaded.memory
+    uses: defaultdict[str | None, list[tuple[int, str]]] = defaultdict(list)
+    for row in range(len(memory)):
+        user = memory.user[row]
+        if user >= 0:
+            for tag in memory.row_tags.of(row).tolist():
+                when, name = int(memory.times[row]), memory.tags.names[tag]
+                uses[memory.users.names[user]].append((when, name))
+    return uses
+
+
+def in_order(part: Examples, ranker: Ranker) -> list[list[str]]:
+    """The candidates of each post, best first."""
+    scores = np.split(-ranker.scores(part.features), part.starts[1:-1])
+    return [
+        [keys[place] for place in np.argsort(given, kind="stable").tolist()]
+        for keys, given in zip(part.keys, scores, strict=True)
+    ]
+
+
+def in_group(group: Group, ranked: list[list[str]]) -> tuple[np.ndarray, np.ndarray]:
+    """Which of the five best suggestions for each post of a group are looked for; how many are."""
+    found = np.zeros((len(group.posts), 5))
+    for at, (post, gold, ignored) in enumerate(zip(*group, strict=True)):
+        best = [key in gold for key in ranked[post] if key not in ignored][:5]
+        found[at, : len(best)] = best
+    return found, np.array([len(gold) for gold in group.gold])
+
+
+# ----- sources switched off -----
+
+
+def switched_off(
+    lessons: Sequence[Examples],
+    scored: dict[str, dict[str, Examples]],
+    grouped: dict[str, dict[str, dict[str, Group]]],
+    full: Sequence[Ranker],
+    configs: Sequence[RankerConfig],
+) -> dict[str, dict[str, object]]:
+    """F1@5 gained by each source: the rankers beside others of the same seeds, taught without it.
+
+    Of each set, situation and group: the mean over seeds with an interval over posts.
+    """
+    lost: dict[str, dict[str, object]] = {name: {} for name in scored}
+    ordered = {
+        (name, situation): [in_order(part, ranker) for ranker in full]
+        for name, parts in scored.items()
+        for situation, part in parts.items()
+    }
+    for source in FEATURES_OF:
+        if not said_anything(lessons, source):
+            continue
+        taught = [lacking(part, source) for part in lessons]
+        rankers = [fit(config, taught, taught[:1]) for config in configs]
+        for name, parts in scored.items():
+            told = {}
+            for situation, part in parts.items():
+                bare = lacking(part, source)
+                others = [in_order(bare, ranker) for ranker in rankers]
+                told[situation] = {
+                    group: gained(chosen, ordered[name, situation], others)
+                    for group, chosen in grouped[name][situation].items()
+                    if chosen.posts
+                }
+            lost[name][source] = told
+            print(name, source, told, flush=True)
+    return lost
+
+
+def gained(
+    group: Group, ones: Sequence[list[list[str]]], others: Sequence[list[list[str]]]
+) -> dict[str, object]:
+    """F1@5 of the rankers less that of the others, seed by seed and together."""
+    gold = in_group(group, ones[0])[1]
+    first, second = ([in_group(group, ranked)[0] for ranked in part] for part in (ones, others))
+    seeds = [difference(one, two, gold)["F1@5"] for one, two in zip(first, second, strict=True)]
+    return {**difference(np.mean(first, axis=0), np.mean(second, axis=0), gold), "seeds": seeds}
+
+
+def said_anything(lessons: Sequence[Examples], source: SourceName) -> bool:
+    """Whether a source had a say at all."""
+    places = [FEATURES.index(name) for name in FEATURES_OF[source]]
+    return any(np.ptp(part.features[:, places], axis=0).any() for part in lessons)
+
+
+def lacking(part: Examples, source: SourceName) -> Examples:
+    """Examples without a source: its features gone, and the candidates only it brought."""
+    features = without(part.features, source, 200)
+    others = [at for other in FEATURES_OF if other != source for at in _telling(other)]
+    told = (features[:, others] > 0).any(axis=1)
+    if source == "generator":
+        kept = told  # what nothing else brought, its beams did
+    else:
+        mine = (part.features[:, _telling(source)] > 0).any(axis=1)
+        kept = told | ~mine | _among_beams(part)
+    sizes = np.add.reduceat(kept, part.starts[:-1]) if len(kept) else part.sizes
+    sizes = np.where(part.sizes > 0, sizes, 0)
+    places = np.split(np.flatnonzero(kept), np.cumsum(sizes)[:-1])
+    starts = part.starts.tolist()
+    keys = [
+        [listed[place - start] for place in chosen.tolist()]
+        for listed, start, chosen in zip(part.keys, starts, places, strict=False)
+    ]
+    return Examples(features[kept], part.used[kept], sizes, part.gold, keys, part.ids)
+
+
+def _among_beams(part: Examples) -> np.ndarray:
+    """Candidates the generator ranks so high that its ten beams hold them."""
+    if not said_anything([part], "generator"):
+        return np.zeros(len(part.used), bool)
+    return part.features[:, FEATURES.index("generator_rank")] < 10
+
+
+def _telling(source: SourceName) -> list[int]:
+    """The features that show a source brought a candidate."""
+    names = {
+        "memory": ("neighbours", "neighbours_inline", "kindred", "centre"),
+        "author": ("own", "own_inline"),
+        "rising": ("week", "week_inline"),
+        "together": ("together", "together_near"),
+        "post": ("post_phrase", "initials"),
+        "news": ("news",),
+        "season": ("season",),
+        "generator": (),
+    }
+    return [FEATURES.index(name) for name in names[source]]
+
+
+def reliability(ranker: Ranker, scored: dict[str, Examples]) -> list[dict[str, float]]:
+    """How often suggestions were used, by score, calibrated on every other scored post."""
+    halves = [[_every_other(part, at) for part in scored.values()] for at in (0, 1)]
+    ranker = calibrated(ranker, halves[0])
+    given = np.concatenate([ranker.probabilities(part.features) for part in halves[1]])
+    used = np.concatenate([part.used for part in halves[1]])
+    rows = []
+    for low, high in zip((0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7),
+                         (0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.01), strict=True):  # fmt: skip
+        here = (given >= low) & (given < high)
+        if here.any():
+            rows.append({
+                "said": round(float(given[here].mean()), 4),
+                "used": round(float(used[here].mean()), 4), "candidates": int(here.sum()),
+            })  # fmt: skip
+    return rows
+
+
+def _every_other(part: Examples, first: int) -> Examples:
+    posts = np.arange(first, len(part.sizes), 2)
+    rows = np.concatenate([np.arange(part.starts[p], part.starts[p + 1]) for p in posts])
+    keys, ids = [part.keys[p] for p in posts], [part.ids[p] for p in posts]
+    return Examples(
+        part.features[rows], part.used[rows], part.sizes[posts], part.gold[posts], keys, ids
+    )
