@@ -112,6 +112,13 @@ def test_typing_shows_hashtags_with_reasons(visit):
     assert page.locator("#post").input_value() == POST  # looking is not adding
 
 
+def test_a_hashtag_of_the_season_says_when_it_was_used(visit):
+    page = visit()
+    write(page, "Happy Memorial Day. Remembering those who gave all.", "2020-05-25T15:00")
+    page.locator(".chip", has_text="#MemorialDay").first.locator(".ask").click()
+    expect(page.locator("#reasons")).to_contain_text("around this time in 2019")
+
+
 def test_only_the_last_question_counts(visit):
     """An answer that comes late, to a question that is no longer asked, is dropped."""
     page = visit()
