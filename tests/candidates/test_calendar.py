@@ -191,6 +191,7 @@ def test_what_several_posts_teach_goes_together():
     both = merged([one, other])
     assert set(both.hashtags) == {"harbourday", "parade"}
     assert both.calendar.days == [*one.calendar.days, *other.calendar.days]
+    assert merged([one, one]).calendar.days == one.calendar.days  # the same history, named twice
     assert merged([]).hashtags == Knowledge().hashtags == {}
 
 

@@ -26,7 +26,7 @@ def merged(parts: Iterable[Knowledge]) -> Knowledge:
     """What several models know, together."""
     parts = list(parts)
     hashtags = {key: form for part in parts for key, form in part.hashtags.items()}
-    return Knowledge(hashtags, Calendar(day for part in parts for day in part.calendar.days))
+    return Knowledge(hashtags, Calendar({day for part in parts for day in part.calendar.days}))
 
 
 def known_hashtags(posts: Iterable[Remembered]) -> dict[str, str]:
