@@ -27,7 +27,7 @@ from hashnews.candidates.features import (
     look_back,
     with_generator,
 )
-from hashnews.candidates.good import is_private, is_slip, is_supported
+from hashnews.candidates.good import is_private, is_said, is_slip, is_supported, said_by
 from hashnews.candidates.knowledge import Knowledge
 from hashnews.candidates.memory import Memory
 from hashnews.candidates.model import Model, shipped_model
@@ -187,11 +187,12 @@ class HashNews:
         """The best candidates that are good hashtags, with their reasons."""
         scores = self.model.ranker.scores(found.features)
         probabilities = np.round(self.model.ranker.calibration(scores), 4)
+        said = said_by(query)
         places: list[int] = []
         for place in np.argsort(-scores, kind="stable").tolist():
             if len(places) == n or probabilities[place] < min_score:
                 break
-            if self._is_good(past, found, place):
+            if self._is_good(past, found, place) and is_said(found, place, said):
                 places.append(place)
         because = reasons(query, past, found, self.model.ranker, places) if places else []
         return [

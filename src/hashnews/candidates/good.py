@@ -2,21 +2,24 @@
 
 Left out are hashtags with a blocked word, half words and misspellings of a hashtag that is far
 more common and labels that one author alone uses, unless the post or the news itself says them;
-and of what the generator writes, hashtags that nobody is known to use and nothing speaks of.
+of what the generator writes, hashtags that nobody is known to use and nothing speaks of; and
+whatever neither post, retrieved news nor memory says, for a model's own memory ages.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Set
 from functools import lru_cache
 from importlib import resources
 from itertools import accumulate
 from pathlib import Path
 from string import ascii_lowercase
 
+from hashnews.candidates.features import Candidates, Query
 from hashnews.candidates.past import Past
 from hashnews.errors import ConfigError
 from hashnews.text.segment import Counts
+from hashnews.text.tokens import words
 
 SHORTEST_SLIP = 6  # letters: shorter hashtags differ by a letter and mean another thing
 RARE = 2  # uses, at most, of what may be a slip
@@ -100,10 +103,29 @@ def is_supported(
 ) -> bool:
     """Whether post and news say all words of a hashtag, or it is known and likely enough.
 
-    The rest of what a generator writes is invented, was one author's own, or is beside the point.
+    The rest of what a generator writes is invented, was one author's own, or is beside the point;
+    so is a word said twice.
     """
+    if len(set(words)) < len(words):
+        return False
     is_said = all(word in said for word in words)
     return is_said or (score > UNSAID and "".join(words) in known)
+
+
+def said_by(query: Query) -> set[str]:
+    """The words of a post, and of the headlines and names of the articles found for it."""
+    told = (f"{article.title} {' '.join(article.entities)}" for article in query.articles)
+    return set(words(" ".join((query.body, *told))))
+
+
+def is_said(found: Candidates, place: int, said: Set[str]) -> bool:
+    """Whether post, retrieved articles or memory say a hashtag.
+
+    What only the model recalls is of the weeks it learnt from: stale for a later post, hindsight
+    for an earlier one.
+    """
+    known = found.tags[place] >= 0 or found.keys[place] in found.in_news
+    return bool(known) or said >= set(found.words[place])
 
 
 def is_private(past: Past, tag: int) -> bool:

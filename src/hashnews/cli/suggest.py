@@ -31,8 +31,8 @@ TOGETHER = 32  # posts read from a pipe at a time
               help="Instead of the shipped model.")  # fmt: skip
 @click.option("-n", "most", type=click.IntRange(1, 50), default=10, show_default=True,
               help="Hashtags at most.")  # fmt: skip
-@click.option("--min-score", type=click.FloatRange(0, 1), default=0.0, show_default=True,
-              help="Leave out what is used less often than that.")  # fmt: skip
+@click.option("--min-score", type=click.FloatRange(0, 1), default=0.01, show_default=True,
+              help="Hide suggestions whose probability is below this value.")  # fmt: skip
 @click.option("-o", "--out", type=click.Path(path_type=Path), metavar="DIR",
               help="Where the answers go, with --engine ray.")  # fmt: skip
 @engine_options
