@@ -23,10 +23,7 @@ import numpy as np
 from best_measures import groups, measure, switched_off
 from best_sets import LESSONS, SETS, Choice, Loaded, load
 
-from hashnews.candidates.model import Model
-from hashnews.candidates.ranker import Ranker
-from hashnews.evaluate.suggestions import SuggestedHashtag, write_suggestions
-from hashnews.fusion import (
+from hashnews.learn.examples import (
     Closing,
     Examples,
     RankerConfig,
@@ -36,7 +33,10 @@ from hashnews.fusion import (
     make_examples,
     situations,
 )
-from hashnews.pipeline import Read
+from hashnews.reproduce.suggestions import SuggestedHashtag, write_suggestions
+from hashnews.suggest.model import Model
+from hashnews.suggest.pipeline import Read
+from hashnews.suggest.ranker import Ranker
 from hashnews.text.segment import shipped_segmenter
 
 SITUATIONS = ("online", "frozen", "news only", "unknown author")

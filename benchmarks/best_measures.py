@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 from best_sets import Loaded
 
-from hashnews.candidates.because import FEATURES_OF, SourceName, without
-from hashnews.candidates.features import FEATURES
-from hashnews.candidates.ranker import Ranker
-from hashnews.fusion import Examples, RankerConfig, averaged, calibrated, f1, fit, hits
-from hashnews.pipeline import Read
+from hashnews.learn.examples import Examples, RankerConfig, averaged, calibrated, f1, fit, hits
+from hashnews.suggest.because import FEATURES_OF, SourceName, without
+from hashnews.suggest.features import FEATURES
+from hashnews.suggest.pipeline import Read
+from hashnews.suggest.ranker import Ranker
 from hashnews.text.tokens import words
 
 Both = list[float]  # F1@1 and F1@5, in hundredths

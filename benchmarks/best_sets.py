@@ -10,19 +10,19 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from hashnews.candidates.calendar import calendar_of
-from hashnews.candidates.knowledge import Knowledge, known_hashtags
-from hashnews.candidates.memory import Memory
 from hashnews.files import RecordFile
 from hashnews.generate.generator import Generator
-from hashnews.news.posts import KEPT, Remembered, remembered
 from hashnews.news.store import NewsStore
-from hashnews.news.times import MICROSECOND, microseconds
-from hashnews.pipeline import Read
-from hashnews.prepare import Preparer
+from hashnews.posts.table import KEPT, Remembered, remembered
+from hashnews.prepare.preparer import Preparer
 from hashnews.records import Article, ContextWord, Post, PreparedPost, Retrieved
+from hashnews.suggest.calendar import calendar_of
+from hashnews.suggest.memory import Memory
+from hashnews.suggest.pipeline import Read
+from hashnews.suggest.prior import Knowledge, known_hashtags
 from hashnews.text.entities import load_finder
 from hashnews.text.segment import shipped_segmenter
+from hashnews.times import MICROSECOND, microseconds
 
 SETS = {
     "congress20": ("2020", "congress"), "blm20": ("2020", "blm"), "congress19": ("2019", "congress")

@@ -15,16 +15,16 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from hashnews.files import RecordFile
-from hashnews.news.times import A_DAY, microseconds
-from hashnews.prepare import Preparer
+from hashnews.index.folder import NewsIndex
+from hashnews.prepare.preparer import Preparer
 from hashnews.records import Article, Post, PreparedPost
-from hashnews.retrieve.index import NewsIndex
 from hashnews.retrieve.reference import entries
 from hashnews.retrieve.retriever import Retriever, RetrieverConfig
 from hashnews.text.entities import EntityFinder, load_finder
 from hashnews.text.segment import shipped_segmenter
 from hashnews.text.stopwords import STOP_WORDS
 from hashnews.text.tokens import words
+from hashnews.times import A_DAY, microseconds
 
 WINDOW = 5
 

@@ -20,8 +20,8 @@ from pathlib import Path
 import numpy as np
 
 from hashnews.files import RecordFile
-from hashnews.pipeline import HashNews
 from hashnews.records import PreparedPost
+from hashnews.suggest.pipeline import HashNews
 
 WARM_UP, TOGETHER = 40, 32
 

@@ -19,10 +19,10 @@ from pathlib import Path
 
 from hashnews.files import RecordFile
 from hashnews.records import Article, Entity
+from hashnews.tagger.corpora import Sentence, read_conll
+from hashnews.tagger.finder import Span
+from hashnews.tagger.measure import Score, lower, score_spans
 from hashnews.text.entities import EntityFinder, load_finder
-from hashnews.text.tagger import Span
-from hashnews.text.training.corpora import Sentence, read_conll
-from hashnews.text.training.measure import Score, lower, score_spans
 
 CORPORA = ("btc", "wnut", "tweebank")
 NOT_NAMES = {"DATE", "TIME", "PERCENT", "MONEY", "QUANTITY", "ORDINAL", "CARDINAL", "LANGUAGE"}

@@ -59,12 +59,12 @@ from retrieval_tools import (
     title,
 )
 
-from hashnews.news.times import A_DAY
+from hashnews.index.day import Day, Settings, build_day, fold_entity
+from hashnews.index.folder import NewsIndex
 from hashnews.records import PreparedPost
 from hashnews.retrieve.batch import CHUNK
-from hashnews.retrieve.day import Day, Settings, build_day, fold_entity
-from hashnews.retrieve.index import NewsIndex
 from hashnews.retrieve.retriever import Retriever, RetrieverConfig
+from hashnews.times import A_DAY
 
 BRUTE_FORCE = Path(__file__).parent.parent / "tests" / "retrieve" / "brute_force.py"
 

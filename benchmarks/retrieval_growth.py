@@ -36,10 +36,10 @@ from retrieval_tools import (
     title,
 )
 
-from hashnews.news.times import A_DAY
+from hashnews.index.day import Day, Entry, Settings, build_day
+from hashnews.index.folder import NewsIndex
 from hashnews.records import PreparedPost
-from hashnews.retrieve.day import Day, Entry, Settings, build_day
-from hashnews.retrieve.index import NewsIndex
+from hashnews.times import A_DAY
 
 SCALES = (1, 4, 16)
 SPAN = 57  # days of news

@@ -27,25 +27,25 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.figure import Figure
 
+from hashnews.arrays import Array
 from hashnews.files import RecordFile
+from hashnews.index.day import Day, Settings
+from hashnews.index.folder import NewsIndex
+from hashnews.index.words import KnownWords
 from hashnews.news.keys import canonical_url
 from hashnews.news.store import NewsStore
-from hashnews.news.times import A_DAY, microseconds
 from hashnews.records import PostContext, PreparedPost, Retrieved
-from hashnews.retrieve.best import BestConfig, BestRetriever
+from hashnews.retrieve.all_words import BestConfig, BestRetriever
 from hashnews.retrieve.context import WordSums
-from hashnews.retrieve.day import Day, Settings
-from hashnews.retrieve.index import NewsIndex
-from hashnews.retrieve.rank import idf, temporal_popularity
+from hashnews.retrieve.equations import idf, temporal_popularity
 from hashnews.retrieve.reference import load_reference
 from hashnews.retrieve.retriever import Retriever, RetrieverConfig
 from hashnews.retrieve.trends import trends
-from hashnews.retrieve.words import KnownWords
 from hashnews.text.entities import load_finder
 from hashnews.text.stopwords import STOP_WORDS
 from hashnews.text.tokens import words
+from hashnews.times import A_DAY, microseconds
 
-Array = np.ndarray[Any, Any]
 SETS = {"congress20": "2020", "blm20": "2020", "congress19": "2019"}
 WINDOW, MONTH, COMMON = 5, 28, 100
 SHOWN = 40  # days of the figure

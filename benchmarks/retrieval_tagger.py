@@ -18,10 +18,10 @@ from pathlib import Path
 from retrieval_quality import SETS, News, RollingRetriever, coverage
 
 from hashnews.files import RecordFile, write_records
+from hashnews.index.day import Settings, build_day
+from hashnews.index.folder import NewsIndex
 from hashnews.news.ingest import with_entities
 from hashnews.records import Article, PreparedPost
-from hashnews.retrieve.day import Settings, build_day
-from hashnews.retrieve.index import NewsIndex
 from hashnews.retrieve.reference import entries
 from hashnews.retrieve.retriever import Retriever, RetrieverConfig
 from hashnews.text.entities import EntityFinder, load_finder

@@ -18,17 +18,17 @@ import numpy as np
 from peers import Peer
 
 from hashnews.files import RecordFile, write_records
+from hashnews.index.day import Day, Entry, Settings, build_day
+from hashnews.index.folder import NewsIndex
 from hashnews.news.ingest import with_entities
-from hashnews.news.times import A_DAY, microseconds
-from hashnews.prepare import Preparer
+from hashnews.prepare.preparer import Preparer
 from hashnews.records import Article, Post, PreparedPost
+from hashnews.retrieve.all_words import BestConfig, BestRetriever
 from hashnews.retrieve.batch import CHUNK
-from hashnews.retrieve.best import BestConfig, BestRetriever
-from hashnews.retrieve.day import Day, Entry, Settings, build_day
-from hashnews.retrieve.index import NewsIndex
 from hashnews.retrieve.retriever import Retriever, RetrieverConfig
 from hashnews.text.entities import shipped_finder
 from hashnews.text.segment import shipped_segmenter
+from hashnews.times import A_DAY, microseconds
 
 ROUNDS = 3
 LONG_ENOUGH = 0.15  # seconds a round must take to be worth timing

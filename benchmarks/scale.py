@@ -33,16 +33,16 @@ os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(16))
 os.environ.update({"RAY_worker_niceness": "0"})  # as the processes it is compared with
 
 from hashnews.files import RecordFile
+from hashnews.index.day import Settings
+from hashnews.index.folder import NewsIndex
 from hashnews.news.export import export_parquet
 from hashnews.news.store import NewsStore
-from hashnews.prepare import Preparer, write_prepared
+from hashnews.prepare.preparer import Preparer, write_prepared
 from hashnews.records import Post
+from hashnews.retrieve.all_words import BestConfig
 from hashnews.retrieve.batch import write_contexts
-from hashnews.retrieve.best import BestConfig
-from hashnews.retrieve.day import Settings
-from hashnews.retrieve.index import NewsIndex
-from hashnews.retrieve.opening import Source
 from hashnews.retrieve.retriever import RetrieverConfig
+from hashnews.retrieve.source import Source
 from hashnews.scale.cut import cut_days
 from hashnews.scale.days import Done, Job, Result
 from hashnews.scale.engine import Run, on_ray

@@ -27,17 +27,17 @@ from typing import Any, NamedTuple
 from scale import RESULTS, Promises, best, joined, memory, on_two_cores
 
 from hashnews.files import RecordFile, write_records
+from hashnews.index.day import Settings, build_day
+from hashnews.index.folder import entry_of
 from hashnews.news.export import export_parquet
 from hashnews.news.store import NewsStore
-from hashnews.pipeline import HashNews
 from hashnews.records import Article, Post
-from hashnews.retrieve.day import Settings, build_day
-from hashnews.retrieve.index import entry_of
 from hashnews.scale.cut import cut_days
 from hashnews.scale.days import Done, Job, Result
 from hashnews.scale.engine import Run, one_by_one, this_worker
 from hashnews.scale.prepare import Readers, Rules, prepare_days
 from hashnews.scale.steps import Suggest, find_days, retrieve_days, suggest_days
+from hashnews.suggest.pipeline import HashNews
 from hashnews.text.entities import load_finder
 from hashnews.text.segment import shipped_segmenter
 

@@ -31,9 +31,9 @@ from scale import RESULTS, Promises, best, memory, on_two_cores, paper, prepared
 from hashnews.files import RecordFile, write_records
 from hashnews.news.store import NewsStore
 from hashnews.records import Article, PreparedPost
+from hashnews.retrieve.all_words import BestRetriever
 from hashnews.retrieve.batch import context_lines
-from hashnews.retrieve.best import BestRetriever
-from hashnews.retrieve.opening import Source
+from hashnews.retrieve.source import Source
 from hashnews.scale.engine import Run
 from hashnews.scale.news import Built, index_days
 

@@ -26,10 +26,10 @@ import regex
 import wordsegment
 
 from hashnews.files import RecordFile
-from hashnews.prepare import Preparer
+from hashnews.prepare.preparer import Preparer
 from hashnews.records import Article, Post
+from hashnews.retrieve.alignment import TokenIndex, align
 from hashnews.text.entities import shipped_finder
-from hashnews.text.match import TokenIndex, align
 from hashnews.text.segment import Segmenter, Weights, shipped_segmenter
 from hashnews.text.tokens import repair, tokenise, words
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from hashnews.errors import DataError
 from hashnews.files import RecordFile, write_records
-from hashnews.prepare import (
+from hashnews.prepare.preparer import (
     Preparer,
     chronological_cuts,
     chronological_part,
@@ -16,8 +16,8 @@ from hashnews.prepare import (
     random_part,
     write_prepared,
 )
+from hashnews.prepare.statistics import Statistics, plot_frequencies
 from hashnews.records import Article, Post, PreparedPost
-from hashnews.statistics import Statistics, plot_frequencies
 from hashnews.text.entities import shipped_finder
 from hashnews.text.segment import shipped_segmenter
 

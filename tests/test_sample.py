@@ -5,7 +5,7 @@ from collections import Counter
 from datetime import UTC, datetime
 
 from hashnews.files import RecordFile
-from hashnews.prepare import Preparer
+from hashnews.prepare.preparer import Preparer
 from hashnews.records import Article, Post
 from hashnews.sample import sample_file
 from hashnews.text.entities import shipped_finder

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hashnews.files import RecordFile
 from hashnews.records import Article, Post
-from hashnews.text.match import align, soft_match
+from hashnews.retrieve.alignment import align, soft_match
 
 WORLD = Path(__file__).parent / "world"
 

@@ -20,8 +20,8 @@ from hashnews.generate.batch import Example  # noqa: E402
 from hashnews.generate.export import load_model, save_model  # noqa: E402
 from hashnews.generate.generator import KIND, Generator, generate  # noqa: E402
 from hashnews.generate.model import GeneratorModel, TorchRuntime  # noqa: E402
-from hashnews.manifest import new_directory  # noqa: E402
 from hashnews.sample import sample_file  # noqa: E402
+from hashnews.saved import new_directory  # noqa: E402
 
 VARIANTS = ["hashnews-copy", "seq2seq"]  # between them every part of the graphs
 
@@ -178,7 +178,7 @@ def test_graphs_and_settings_that_are_none_are_refused(folder):
 
 def _reseal(folder, name, content):
     """Change a file and the manifest with it, as somebody who knows how would."""
-    from hashnews.manifest import file_sum, read_manifest, write_manifest
+    from hashnews.saved import file_sum, read_manifest, write_manifest
 
     (folder / name).write_bytes(content)
     manifest = read_manifest(folder, KIND)

@@ -13,9 +13,9 @@ from hashnews.news.export import draw_reference, export_lines, export_parquet
 from hashnews.news.ingest import add_files, tidy
 from hashnews.news.store import NewsStore
 from hashnews.news.summary import Refusals, Summary
-from hashnews.news.times import settle
 from hashnews.records import DAY_END, write_time
 from hashnews.text.tokens import repair
+from hashnews.times import settle
 
 NOW = datetime(2020, 6, 3, 12, tzinfo=UTC)
 

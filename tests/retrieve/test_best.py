@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hashnews.news.times import A_DAY, microseconds
+from hashnews.index.day import Entry
+from hashnews.index.folder import NewsIndex
+from hashnews.index.words import KnownWords
 from hashnews.records import PreparedPost
-from hashnews.retrieve.best import HOUR, BestConfig, BestRetriever
-from hashnews.retrieve.day import Entry
-from hashnews.retrieve.index import NewsIndex
-from hashnews.retrieve.words import KnownWords
+from hashnews.retrieve.all_words import HOUR, BestConfig, BestRetriever
 from hashnews.text.stopwords import GENERIC_WORDS
+from hashnews.times import A_DAY, microseconds
 
 START = datetime(2021, 3, 3, tzinfo=UTC)
 WORDS = "rain sun vote march police mayor river storm train union".split()
@@ -137,7 +137,7 @@ def test_a_window_larger_than_the_limit_is_opened_once(monkeypatch):
         return open_day(known, day)
 
     monkeypatch.setattr(KnownWords, "_open", counted)
-    monkeypatch.setattr("hashnews.retrieve.best.MOST_POSTINGS", 0)
+    monkeypatch.setattr("hashnews.retrieve.all_words.MOST_POSTINGS", 0)
     moment = START + timedelta(days=35)
     posts = [
         PreparedPost(id=word, body=word, hashtags=(), entities=(), created_at=moment)

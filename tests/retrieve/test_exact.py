@@ -10,13 +10,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from hashnews.files import RecordFile
-from hashnews.news.times import microseconds
+from hashnews.index.day import Entry, Settings, build_day
+from hashnews.index.folder import NewsIndex
 from hashnews.records import Article, Post, PreparedPost
-from hashnews.retrieve.day import Entry, Settings, build_day
-from hashnews.retrieve.index import NewsIndex
-from hashnews.retrieve.rank import idf, temporal_popularity, term_frequency, weight
+from hashnews.retrieve.equations import idf, temporal_popularity, term_frequency, weight
 from hashnews.retrieve.retriever import Retriever, RetrieverConfig
 from hashnews.text.stopwords import STOP_WORDS
+from hashnews.times import microseconds
 
 WORLD = Path(__file__).parents[1] / "world"
 BY_HAND = runpy.run_path(str(WORLD / "by_hand.py"))

@@ -5,13 +5,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from hashnews.news.times import microseconds
+from hashnews.index.day import Entry, Settings, build_day
+from hashnews.index.folder import NewsIndex
 from hashnews.records import PreparedPost
-from hashnews.retrieve.day import Entry, Settings, build_day
 from hashnews.retrieve.explain import as_json, explain
-from hashnews.retrieve.index import NewsIndex
 from hashnews.retrieve.retriever import Retriever, RetrieverConfig
 from hashnews.retrieve.trends import trends
+from hashnews.times import microseconds
 
 START = datetime(2021, 3, 3, tzinfo=UTC)
 NAMES = "ann bob carl dora eve".split()

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 from hashnews.files import RecordFile
-from hashnews.news.times import microseconds
-from hashnews.prepare import Preparer
+from hashnews.index.day import Settings, build_day, fold_entity
+from hashnews.index.folder import NewsIndex
+from hashnews.prepare.preparer import Preparer
 from hashnews.records import Article, Post
-from hashnews.retrieve.day import Settings, build_day, fold_entity
-from hashnews.retrieve.index import NewsIndex
 from hashnews.retrieve.reference import entries
 from hashnews.retrieve.retriever import Retriever, RetrieverConfig
 from hashnews.text.entities import shipped_finder
 from hashnews.text.segment import shipped_segmenter
+from hashnews.times import microseconds
 
 BRUTE_FORCE = runpy.run_path(str(Path(__file__).parent / "brute_force.py"))["BruteForce"]
 FIRST, DAY, END = (datetime(2020, 5, day, tzinfo=UTC) for day in (1, 5, 6))

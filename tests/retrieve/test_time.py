@@ -9,15 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hashnews.errors import DataError, ModelError
+from hashnews.index.day import Day, Entry, Settings, build_day
+from hashnews.index.folder import NewsIndex
 from hashnews.news.ingest import add_articles
 from hashnews.news.store import NewsStore
 from hashnews.news.summary import Refusals, Summary
-from hashnews.news.times import microseconds
 from hashnews.records import Article, PreparedPost
-from hashnews.retrieve.day import Day, Entry, Settings, build_day
-from hashnews.retrieve.index import NewsIndex
 from hashnews.retrieve.retriever import Retriever, RetrieverConfig
 from hashnews.text.entities import shipped_finder
+from hashnews.times import microseconds
 
 START = datetime(2021, 3, 3, tzinfo=UTC)
 NAMES = "ann bob carl dora eve".split()

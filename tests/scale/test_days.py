@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 from hashnews.errors import DataError, ModelError, StoreError
 from hashnews.files import RecordFile, write_records
-from hashnews.manifest import read_manifest
+from hashnews.index.day import Settings
+from hashnews.index.folder import NewsIndex
 from hashnews.news.store import NewsStore
-from hashnews.prepare import Preparer, write_prepared
+from hashnews.prepare.preparer import Preparer, write_prepared
 from hashnews.records import Article, Post, PreparedPost
-from hashnews.retrieve.best import BestConfig
-from hashnews.retrieve.day import Settings
-from hashnews.retrieve.index import NewsIndex
-from hashnews.retrieve.opening import Source
+from hashnews.retrieve.all_words import BestConfig
+from hashnews.retrieve.source import Source
+from hashnews.saved import read_manifest
 from hashnews.scale.cut import cut_days
 from hashnews.scale.days import Days, Job, do, read_day
 from hashnews.scale.engine import one_by_one

@@ -16,9 +16,9 @@ import pytest
 from byday import joined, run
 
 from hashnews.errors import ClusterError
-from hashnews.retrieve.best import BestConfig
-from hashnews.retrieve.day import Settings
-from hashnews.retrieve.opening import Source
+from hashnews.index.day import Settings
+from hashnews.retrieve.all_words import BestConfig
+from hashnews.retrieve.source import Source
 from hashnews.scale.cut import cut_days
 from hashnews.scale.engine import on_ray
 from hashnews.scale.news import index_days

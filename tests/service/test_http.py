@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 from servers import HTTP, article
 
+from hashnews.index.folder import NewsIndex
 from hashnews.news.store import NewsStore
-from hashnews.pipeline import HashNews
 from hashnews.records import Post, parse_time
-from hashnews.retrieve.index import NewsIndex
 from hashnews.retrieve.trends import trends
+from hashnews.suggest.pipeline import HashNews
 
 FLOYD = {
     "text": "Marching tonight in Minneapolis for George Floyd.",

@@ -7,7 +7,7 @@ import threading
 import httpx
 from servers import Server
 
-from hashnews.candidates.model import Model, save_model, shipped_model
+from hashnews.suggest.model import Model, save_model, shipped_model
 
 POST = {"text": "Marching in Minneapolis.", "created_at": "2020-05-29T20:00:00Z"}
 

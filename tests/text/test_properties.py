@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hashnews.prepare import Preparer
+from hashnews.prepare.preparer import Preparer
 from hashnews.records import Post
+from hashnews.retrieve.alignment import align
 from hashnews.text.entities import shipped_finder
 from hashnews.text.hashtags import find_hashtags, part_hashtags, shipped_forms
-from hashnews.text.match import align
 from hashnews.text.segment import fold, shipped_segmenter
 from hashnews.text.tokens import repair, tokenise, words
 

@@ -23,10 +23,10 @@ def demo(posts: int) -> None:
     Each post is answered from the news published and the posts written before it.
     """
     from hashnews.files import RecordFile
-    from hashnews.pipeline import HashNews
-    from hashnews.prepare import Preparer
+    from hashnews.prepare.preparer import Preparer
     from hashnews.records import Post
     from hashnews.sample import sample_file
+    from hashnews.suggest.pipeline import HashNews
     from hashnews.text.entities import load_finder
     from hashnews.text.segment import shipped_segmenter
 

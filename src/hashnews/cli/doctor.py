@@ -129,8 +129,8 @@ def _store(news: Path) -> Iterator[Finding]:
 
 def _suggestion(news: Path | None, model: Path | None) -> Iterator[Finding]:
     """One post, end to end."""
-    from hashnews.pipeline import HashNews
     from hashnews.records import Post
+    from hashnews.suggest.pipeline import HashNews
 
     with HashNews.load(news, model) as hashnews:
         hashnews.suggest(Post.model_validate(POST))  # the first one compiles

@@ -29,11 +29,11 @@ def evaluate(
 
     A line of SUGGESTIONS holds `post_id` and `suggestions`, each with its `words`, best first.
     """
-    from hashnews.evaluate.bootstrap import compare
-    from hashnews.evaluate.metrics import measure
-    from hashnews.evaluate.suggestions import Judge, read_suggestions
     from hashnews.files import RecordFile
+    from hashnews.metrics import measure
     from hashnews.records import PreparedPost
+    from hashnews.reproduce.bootstrap import compare
+    from hashnews.reproduce.suggestions import Judge, read_suggestions
 
     judge = Judge(RecordFile(posts, PreparedPost), load_finder(finder), part)
     measured = measure(judge.judge(read_suggestions(suggestions)))

@@ -44,9 +44,9 @@ def add(
     Running it twice changes nothing; suggestions see the posts at once.
     """
     from hashnews.files import RecordFile, Skipped
-    from hashnews.news.posts import add_posts
     from hashnews.news.store import NewsStore
-    from hashnews.prepare import Preparer
+    from hashnews.posts.table import add_posts
+    from hashnews.prepare.preparer import Preparer
     from hashnews.records import Post
     from hashnews.text.entities import load_finder
     from hashnews.text.segment import shipped_segmenter
@@ -102,8 +102,8 @@ def _dated(posts: Iterable[Post], file: str, on_error: OnError, aside: Skipped) 
 @json_option
 def stats(path: str, as_json: bool) -> None:
     """Show how many posts are remembered, of how many authors, and from when to when."""
-    from hashnews.news.posts import count_posts
     from hashnews.news.store import NewsStore
+    from hashnews.posts.table import count_posts
 
     with NewsStore(path) as store:
         counts = count_posts(store)

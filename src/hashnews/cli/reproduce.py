@@ -52,11 +52,11 @@ def reproduce(
     Prepares the posts, adds the news, retrieves with each ranking, trains each model with each
     seed, suggests, evaluates. Broken off, the same command goes on; what is done is not done again.
     """
-    from hashnews.evaluate.config import SMALL, ReproduceConfig
-    from hashnews.evaluate.plan import Dataset
-    from hashnews.evaluate.reproduce import reproduce as run
-    from hashnews.evaluate.results import write_results
-    from hashnews.evaluate.table import score_cells, text
+    from hashnews.reproduce.config import SMALL, ReproduceConfig
+    from hashnews.reproduce.plan import Dataset
+    from hashnews.reproduce.results import write_results
+    from hashnews.reproduce.run import reproduce as run
+    from hashnews.reproduce.table import score_cells, text
     from hashnews.sample import sample_file
 
     if dataset is None and not small:

@@ -14,7 +14,7 @@ from hashnews.cli.options import as_moment, news_option
 
 if TYPE_CHECKING:
     from hashnews.retrieve.explain import Explanation
-    from hashnews.retrieve.opening import Source
+    from hashnews.retrieve.source import Source
 
 
 @click.command()
@@ -55,11 +55,11 @@ def retrieve(
     index (hashnews news index).
     """
     from hashnews.errors import DataError
+    from hashnews.index.day import Settings
+    from hashnews.retrieve.all_words import BestConfig
     from hashnews.retrieve.batch import write_contexts
-    from hashnews.retrieve.best import BestConfig
-    from hashnews.retrieve.day import Settings
-    from hashnews.retrieve.opening import Source
     from hashnews.retrieve.retriever import RetrieverConfig
+    from hashnews.retrieve.source import Source
 
     config: RetrieverConfig | BestConfig = BestConfig()
     if preset == "paper":
@@ -136,8 +136,8 @@ def _told(told: Explanation) -> str:
 @json_option
 def trends(path: str, at: datetime | None, most: int, as_json: bool) -> None:
     """List the entities on the rise, with the articles a day that name them (this day last)."""
+    from hashnews.index.folder import NewsIndex
     from hashnews.news.store import NewsStore
-    from hashnews.retrieve.index import NewsIndex
     from hashnews.retrieve.trends import trends as rising
 
     with NewsStore(path) as store:

@@ -67,7 +67,7 @@ def suggest(
         return
     if out is not None:
         raise click.UsageError("-o is of --engine ray; here the answers go to standard output")
-    from hashnews.pipeline import HashNews
+    from hashnews.suggest.pipeline import HashNews
 
     if news is None and Path("news.db").exists():
         news = Path("news.db")

@@ -21,7 +21,7 @@ from hashnews.cli.console import (
 
 if TYPE_CHECKING:
     from hashnews.files import OnError
-    from hashnews.prepare import Split
+    from hashnews.prepare.preparer import Split
     from hashnews.text.entities import EntityFinder
 
 finder_option = click.option(
@@ -75,9 +75,9 @@ def prepare(
     post.
     """
     from hashnews.files import RecordFile, Skipped, new_file
-    from hashnews.prepare import Preparer, learn_from, write_prepared
+    from hashnews.prepare.preparer import Preparer, learn_from, write_prepared
+    from hashnews.prepare.statistics import plot_frequencies
     from hashnews.records import Post
-    from hashnews.statistics import plot_frequencies
     from hashnews.text.segment import shipped_segmenter
 
     beside = None if out == "-" else _stem(Path(out))

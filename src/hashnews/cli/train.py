@@ -33,11 +33,11 @@ def train() -> None:
 def tagger(path: Path, out: Path, changes: tuple[str, ...]) -> None:
     """Train the entity tagger on labelled text (CoNLL columns)."""
     from hashnews.errors import MissingExtra
-    from hashnews.text.training.config import TaggerConfig
+    from hashnews.tagger.config import TaggerConfig
 
     config = TaggerConfig.load(path, changes)
     try:
-        from hashnews.text.training.run import train as run
+        from hashnews.tagger.training import train as run
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("torch", "safetensors", "onnx"):
             raise
@@ -95,9 +95,9 @@ def best(
 ) -> None:
     """Train the suggester: the ranker that fuses memory, author, news and generator."""
     from hashnews.cli.console import track
-    from hashnews.manifest import read_manifest
-    from hashnews.teach import SuggesterConfig
-    from hashnews.teach import train as run
+    from hashnews.learn.train import SuggesterConfig
+    from hashnews.learn.train import train as run
+    from hashnews.saved import read_manifest
 
     if bool(posts) != bool(news) or not (path or posts):
         raise click.UsageError("name --posts and --news, or a file of settings with -c")

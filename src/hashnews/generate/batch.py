@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias, cast
+from typing import NamedTuple, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hashnews.arrays import Array
 from hashnews.errors import DataError
 from hashnews.files import RecordFile
 from hashnews.generate.config import GeneratorConfig
@@ -22,7 +22,6 @@ from hashnews.generate.vocabulary import END, NOTHING, PADDING, Vocabulary
 from hashnews.records import ContextWord, PreparedPost, Record
 from hashnews.text.tokens import words
 
-Array: TypeAlias = NDArray[Any]
 BUCKET = 50  # batches that are sorted by length together: little padding, still much chance
 
 

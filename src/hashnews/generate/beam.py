@@ -16,7 +16,8 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from hashnews.generate.batch import Array, Batch
+from hashnews.arrays import Array
+from hashnews.generate.batch import Batch
 from hashnews.generate.vocabulary import END, START
 
 Memory = TypeVar("Memory")

@@ -29,7 +29,7 @@ from hashnews.generate.batch import Numberer
 from hashnews.generate.generator import KIND, ModelFiles, read_config
 from hashnews.generate.model import GeneratorModel, Memory, State
 from hashnews.generate.vocabulary import HASHTAG_SIGNS, SOURCE_SIGNS, Vocabulary
-from hashnews.manifest import new_directory
+from hashnews.saved import new_directory
 
 # Sizes of the example inputs: all different, so that no two axes are taken for one, and short,
 # because torch traces a GRU word by word.

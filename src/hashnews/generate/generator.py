@@ -17,14 +17,15 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from pydantic import ValidationError
 
+from hashnews.arrays import Array
 from hashnews.config import explain
 from hashnews.errors import ConfigError, ModelError
-from hashnews.generate.batch import Array, Batch, Example, Numberer, make_batch, slots
+from hashnews.generate.batch import Batch, Example, Numberer, make_batch, slots
 from hashnews.generate.beam import Runtime, search
 from hashnews.generate.config import GeneratorConfig
 from hashnews.generate.scoring import NEVER, score
 from hashnews.generate.vocabulary import HASHTAG_SIGNS, SOURCE_SIGNS, Vocabulary
-from hashnews.manifest import check_directory, new_directory
+from hashnews.saved import check_directory, new_directory
 
 KIND = "generator"
 PICKLES = (".pt", ".pth", ".bin", ".pkl", ".pickle", ".ckpt", ".joblib")

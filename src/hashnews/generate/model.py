@@ -22,7 +22,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from hashnews.generate.batch import Array, Batch, slots
+from hashnews.arrays import Array
+from hashnews.generate.batch import Batch, slots
 from hashnews.generate.config import GeneratorConfig
 from hashnews.generate.vocabulary import START
 

@@ -35,7 +35,7 @@ from hashnews.generate.export import require_exporter, save_model
 from hashnews.generate.generator import Generated, generate
 from hashnews.generate.model import GeneratorModel, TorchRuntime
 from hashnews.generate.vocabulary import HASHTAG_SIGNS, SOURCE_SIGNS, Vocabulary
-from hashnews.manifest import check_directory, new_directory
+from hashnews.saved import check_directory, new_directory
 
 CHECKPOINT = "generator-checkpoint"
 

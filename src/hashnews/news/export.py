@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 from hashnews.errors import DataError, MissingExtra
 from hashnews.files import write_records
 from hashnews.news.store import NewsStore, Stored
-from hashnews.news.times import A_DAY, date_of, microseconds
 from hashnews.records import Article, write_time
+from hashnews.times import A_DAY, date_of, microseconds
 
 ROWS_A_FILE = 50_000
 

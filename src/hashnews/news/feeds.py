@@ -16,8 +16,8 @@ from urllib.parse import urljoin, urlsplit
 
 from hashnews.errors import DataError, NotAFeed
 from hashnews.news.pages import plain_text
-from hashnews.news.times import settle
 from hashnews.records import Article, identify, write_time
+from hashnews.times import settle
 
 LARGEST = 10 << 20
 LONGEST_PROLOG = 64 << 10

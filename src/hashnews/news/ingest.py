@@ -18,11 +18,11 @@ from hashnews.news.reindex import entities_of
 from hashnews.news.sources import Source, open_news
 from hashnews.news.store import New, NewsStore
 from hashnews.news.summary import Refusals, Summary
-from hashnews.news.times import FUTURE, is_future
 from hashnews.news.worker import Worker
 from hashnews.records import Article
 from hashnews.text.entities import EntityFinder
 from hashnews.text.tokens import PIECE, repair
+from hashnews.times import FUTURE, is_future
 
 BATCH = 1000  # articles a commit
 NO_WORDS = "neither title nor text"

@@ -11,8 +11,8 @@ from hashlib import blake2b
 from typing import Literal, NamedTuple
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from hashnews.news.times import day_of
 from hashnews.records import Article
+from hashnews.times import day_of
 
 Why = Literal["id", "url", "title"]
 DEFAULT_PORTS = {"http": 80, "https": 443}

@@ -12,8 +12,8 @@ from datetime import datetime
 from html.parser import HTMLParser
 from typing import Any
 
-from hashnews.news.times import settle
 from hashnews.records import Article, identify, write_time
+from hashnews.times import settle
 
 LARGEST = 2 << 20
 DECLARED = r"""(?:article:published_time|datePublished|parsely-pub-date|sailthru\.date)["']"""

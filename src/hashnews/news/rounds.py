@@ -23,10 +23,10 @@ from hashnews.news.ingest import add_articles
 from hashnews.news.keys import keys_of
 from hashnews.news.store import NewsStore
 from hashnews.news.summary import Refusals, Summary
-from hashnews.news.times import microseconds, moment_of
 from hashnews.news.worker import Worker
 from hashnews.records import Article, write_time
 from hashnews.text.entities import EntityFinder
+from hashnews.times import microseconds, moment_of
 
 Outcome = Literal["fetched", "unchanged", "waiting", "failed"]
 # A failure may be our own network's: even after many of them a feed is not left for long.

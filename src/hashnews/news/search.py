@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import NamedTuple
 
 from hashnews.news.store import NewsStore
-from hashnews.news.times import microseconds
 from hashnews.records import Article
+from hashnews.times import microseconds
 
 PIECE = re.compile(r'"([^"]+)"|(\S+)')
 OPEN, CLOSE = "\x02", "\x03"  # around what matched; no text holds these

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from hashnews.news.store import NewsStore
-from hashnews.news.times import date_of
+from hashnews.times import date_of
 
 BAR = 40
 EIGHTHS = " ▏▎▍▌▋▊▉"

@@ -22,8 +22,8 @@ from typing import Any, NamedTuple, Self
 from hashnews.errors import StoreError
 from hashnews.news.database import PATIENCE, Database, Mode
 from hashnews.news.keys import Key, Why, id_key, url_key
-from hashnews.news.times import A_DAY, MINUTE, microseconds, moment_of
 from hashnews.records import Article
+from hashnews.times import A_DAY, MINUTE, microseconds, moment_of
 
 PAGE = 2000  # rows read at a time: the writer may commit between two pages
 KEYS_A_QUERY = 30_000  # SQLite binds at most 32,766 values

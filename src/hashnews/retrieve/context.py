@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Set
-from typing import Any
 
 import numpy as np
 
+from hashnews.arrays import Array, compiled
+from hashnews.index.day import Day
+from hashnews.index.words import KnownWords
 from hashnews.records import ContextWord
-from hashnews.retrieve.day import Day
-from hashnews.retrieve.rank import compiled
-from hashnews.retrieve.words import KnownWords
 
-Array = np.ndarray[Any, Any]
 Shares = tuple[Day, Array, Array]  # articles of a day, and what a word of each adds
 
 

@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hashnews.news.times import A_DAY, microseconds
+from hashnews.index.day import Day
+from hashnews.index.windows import WindowTable
 from hashnews.records import PreparedPost
-from hashnews.retrieve.day import Day
-from hashnews.retrieve.rank import idf, temporal_popularity, term_frequency, weight
+from hashnews.retrieve.equations import idf, temporal_popularity, term_frequency, weight
 from hashnews.retrieve.retriever import Retriever
-from hashnews.retrieve.windows import WindowTable
+from hashnews.times import A_DAY, microseconds
 
 
 class WindowNumbers(NamedTuple):

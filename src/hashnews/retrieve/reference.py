@@ -8,12 +8,12 @@ from itertools import islice
 from pathlib import Path
 
 from hashnews.files import RecordFile
+from hashnews.index.day import Day, Entry, Settings, build_day
+from hashnews.index.folder import READING
 from hashnews.news.ingest import with_entities
-from hashnews.news.times import microseconds
 from hashnews.records import Article
-from hashnews.retrieve.day import Day, Entry, Settings, build_day
-from hashnews.retrieve.index import READING
 from hashnews.text.entities import EntityFinder
+from hashnews.times import microseconds
 
 BATCH = 512
 

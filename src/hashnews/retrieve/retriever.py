@@ -12,20 +12,20 @@ from typing import Literal
 
 import numpy as np
 
+from hashnews.arrays import starts_of
 from hashnews.config import Config
 from hashnews.errors import DataError
-from hashnews.news.times import A_DAY, microseconds
+from hashnews.index.day import Day, fold_entity
+from hashnews.index.entities import Entities, Terms
+from hashnews.index.folder import NewsIndex
+from hashnews.index.windows import WindowTable
+from hashnews.index.words import KnownWords, Words
 from hashnews.records import PostContext, PreparedPost, Retrieved
 from hashnews.retrieve.context import WordSums
-from hashnews.retrieve.day import Day, fold_entity
-from hashnews.retrieve.index import NewsIndex
-from hashnews.retrieve.lists import Entities, Terms
 from hashnews.retrieve.scoring import score_posts
-from hashnews.retrieve.strings import starts_of
-from hashnews.retrieve.windows import WindowTable
-from hashnews.retrieve.words import KnownWords, Words
 from hashnews.text.stopwords import STOP_WORDS
 from hashnews.text.tokens import words
+from hashnews.times import A_DAY, microseconds
 
 Ranking = Literal["tp", "bm25", "words"]
 Query = tuple[Sequence[str], int]  # terms, and the post's time

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from hashnews.retrieve.rank import compiled, idf, temporal_popularity, term_frequency, weight
+from hashnews.arrays import Array, compiled
+from hashnews.retrieve.equations import idf, temporal_popularity, term_frequency, weight
 
-Array = np.ndarray[Any, Any]
 BINS = 1024  # of scores
 LEAST = 1e-300  # less is no score
 

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hashnews.news.times import A_DAY, microseconds
-from hashnews.retrieve.day import Day
-from hashnews.retrieve.index import NewsIndex
-from hashnews.retrieve.rank import idf, temporal_popularity
+from hashnews.index.day import Day
+from hashnews.index.folder import NewsIndex
+from hashnews.retrieve.equations import idf, temporal_popularity
+from hashnews.times import A_DAY, microseconds
 
 RECENT = 1  # the window: this day so far and the one before
 USUAL = 28  # days before it that say what is usual

@@ -18,7 +18,8 @@ from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 from hashnews.errors import DataError
 from hashnews.files import OnError, RecordFile, Skipped, file_format, new_file, open_bytes
-from hashnews.manifest import (
+from hashnews.records import Article, Post, PreparedPost
+from hashnews.saved import (
     MANIFEST,
     FileSum,
     file_sum,
@@ -26,9 +27,8 @@ from hashnews.manifest import (
     read_manifest,
     write_manifest,
 )
-from hashnews.news.times import day_of
-from hashnews.records import Article, Post, PreparedPost
 from hashnews.scale.engine import Run, Worker, this_worker
+from hashnews.times import day_of
 
 DAY = re.compile(r"day=(\d{4}-\d\d-\d\d)")
 NUMBER = re.compile(r"(\d+)")

@@ -11,17 +11,17 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from hashnews.manifest import FileSum, file_sum
+from hashnews.index.day import Settings, build_day
+from hashnews.index.folder import READING, day_file, seal
 from hashnews.news.ingest import unfit
 from hashnews.news.keys import keys_of
-from hashnews.news.times import date_of
 from hashnews.records import Article
-from hashnews.retrieve.day import Settings, build_day
-from hashnews.retrieve.index import READING, day_file, seal
 from hashnews.retrieve.reference import entries
+from hashnews.saved import FileSum, file_sum
 from hashnews.scale.days import Days, read_day
 from hashnews.scale.engine import Run, Worker, opened, this_worker
 from hashnews.scale.steps import Finder
+from hashnews.times import date_of
 
 
 class DayJob(NamedTuple):

@@ -27,8 +27,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from hashnews.arrays import Array
 from hashnews.files import OnError, RecordFile, Skipped, write_records
-from hashnews.prepare import (
+from hashnews.prepare.preparer import (
     COPY,
     Preparer,
     Split,
@@ -38,14 +39,13 @@ from hashnews.prepare import (
     random_part,
     time_of,
 )
+from hashnews.prepare.statistics import Statistics
 from hashnews.records import Post, PreparedPost
 from hashnews.scale.days import Days, Result, Watch, read_day, unfinished, write_days
 from hashnews.scale.engine import Run, opened
-from hashnews.statistics import Statistics
 from hashnews.text.entities import EntityFinder, load_finder
 from hashnews.text.segment import Segmenter, shipped_segmenter
 
-Array = np.ndarray[Any, Any]
 RANGE = 20_000_000  # digests that one job compares
 SKIPPED = "lines skipped"
 

@@ -14,17 +14,17 @@ from pathlib import Path
 from typing import ClassVar, NamedTuple, TypeVar
 
 from hashnews.errors import StoreError
-from hashnews.manifest import MANIFEST
 from hashnews.news.ingest import unfit, with_entities
-from hashnews.news.posts import count_posts
-from hashnews.news.times import date_of
-from hashnews.pipeline import HashNews
+from hashnews.posts.table import count_posts
 from hashnews.records import Article, Post, PreparedPost
 from hashnews.retrieve.batch import context_lines
-from hashnews.retrieve.opening import Source
+from hashnews.retrieve.source import Source
+from hashnews.saved import MANIFEST
 from hashnews.scale.days import Days, Done, Job, Result, Watch, read_day, write_days
 from hashnews.scale.engine import Run, opened
+from hashnews.suggest.pipeline import HashNews
 from hashnews.text.entities import EntityFinder, load_finder
+from hashnews.times import date_of
 
 T = TypeVar("T")
 TOGETHER = 32  # posts suggested for at a time

@@ -17,8 +17,8 @@ from starlette.types import ASGIApp
 
 from hashnews import __version__
 from hashnews.records import Answer, Article, parse_time
-from hashnews.service.crew import Crew
-from hashnews.service.gate import Gate
+from hashnews.service.middleware import Gate
+from hashnews.service.pool import Crew
 from hashnews.service.problems import (
     FULL,
     STARTING,
@@ -27,6 +27,7 @@ from hashnews.service.problems import (
     not_now,
     refusal,
 )
+from hashnews.service.queue import Ask
 from hashnews.service.schemas import (
     AddedArticles,
     Answers,
@@ -44,7 +45,6 @@ from hashnews.service.settings import (
     MOST_SUGGESTIONS,
     ServiceSettings,
 )
-from hashnews.service.waiting import Ask
 
 Most = Annotated[int, Query(ge=1, le=MOST_SUGGESTIONS, description="How many suggestions at most.")]
 Least = Annotated[float, Query(ge=0, le=1, description="Only suggestions of this score or more.")]

@@ -17,7 +17,7 @@ from starlette.exceptions import HTTPException
 from hashnews.errors import HashNewsError
 from hashnews.service.logs import log
 from hashnews.service.process import CallFailed, ProcessDied
-from hashnews.service.waiting import QueueFull
+from hashnews.service.queue import QueueFull
 
 CODES = {
     400: "bad_request",

@@ -12,9 +12,9 @@ import uvicorn
 
 from hashnews.errors import ConfigError, HashNewsError
 from hashnews.news.store import NewsStore
-from hashnews.service.crew import Crew
 from hashnews.service.logs import log, start_logging
 from hashnews.service.metrics import Metrics
+from hashnews.service.pool import Crew
 from hashnews.service.process import CallFailed, ProcessDied
 from hashnews.service.settings import ServiceSettings
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from importlib import resources
+from importlib import import_module, resources
 from pathlib import Path
 from typing import NamedTuple, Protocol, Self
 
@@ -234,12 +234,17 @@ def shipped_finder() -> FastFinder:
         return FastFinder(Truecase.load(path))
 
 
+# By name: where each is made. Only the one that is asked for is imported.
+FINDERS = {
+    "fast": "hashnews.text.entities:shipped_finder",
+    "tagger": "hashnews.tagger.finder:shipped_tagger",
+}
+
+
 def load_finder(name: str) -> EntityFinder:
     """The entity finder of that name, as it ships."""
-    if name == "fast":
-        return shipped_finder()
-    if name == "tagger":
-        from hashnews.text.tagger import shipped_tagger  # onnxruntime takes a while to import
-
-        return shipped_tagger()
-    raise ConfigError(f"there is no entity finder {name!r}: take fast or tagger")
+    if name not in FINDERS:
+        raise ConfigError(f"there is no entity finder {name!r}: take {' or '.join(FINDERS)}")
+    module, maker = FINDERS[name].split(":")
+    finder: EntityFinder = getattr(import_module(module), maker)()
+    return finder

@@ -1,0 +1,101 @@
+"""Arrays as several rooms use them: compiled loops, lists in one array, numbers for things."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple, TypeVar, cast
+
+import numpy as np
+from numba import njit
+
+Array = np.ndarray[Any, Any]
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def compiled(function: F) -> F:
+    """Compile a function when it is first called, and keep it compiled for the next run."""
+    return cast(F, njit(cache=True, nogil=True, error_model="numpy")(function))
+
+
+@compiled
+def decay(age: Any, half_life: float) -> Any:
+    """2^(-age / half-life): what something is worth after a time; of one age, or of an array."""
+    return 2.0 ** (-age / half_life)
+
+
+def starts_of(sizes: Array) -> Array:
+    """Where each of consecutive lists begins, and where the last one ends."""
+    starts = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(sizes, out=starts[1:])
+    return starts
+
+
+class Groups(NamedTuple):
+    """Lists one after the other: list `i` is `values[starts[i]:starts[i + 1]]`."""
+
+    starts: Array
+    values: Array
+
+    def of(self, number: int) -> Array:
+        """One of the lists."""
+        listed: Array = self.values[self.starts[number] : self.starts[number + 1]]
+        return listed
+
+    def in_order(self, order: Array) -> Groups:
+        """The same lists in another order."""
+        sizes = np.diff(self.starts)[order]
+        starts = starts_of(sizes)
+        places = np.repeat(self.starts[:-1][order] - starts[:-1], sizes) + np.arange(starts[-1])
+        return Groups(starts, self.values[places])
+
+    def followed_by(self, more: Groups) -> Groups:
+        """These lists and more of them."""
+        starts = np.concatenate([self.starts, self.starts[-1] + more.starts[1:]])
+        return Groups(starts, np.concatenate([self.values, more.values]))
+
+
+@compiled
+def grouped(keys: Array, groups: int) -> tuple[Array, Array]:
+    """Where the items of each group end, and the items in order of their group."""
+    ends = np.zeros(groups, np.int64)
+    for key in keys:
+        ends[key] += 1
+    ends = np.cumsum(ends)
+    items, at = np.empty(len(keys), np.int32), ends.copy()
+    for item in range(len(keys) - 1, -1, -1):
+        at[keys[item]] -= 1
+        items[at[keys[item]]] = item
+    return ends, items
+
+
+def groups_of(keys: Array, values: Array, count: int) -> Groups:
+    """Values by their key, each list in the order the values came in."""
+    ends, items = grouped(keys, count)
+    return Groups(np.concatenate([[0], ends]), values[items])
+
+
+def joined(lists: Sequence[Sequence[int] | Array], kind: type[np.generic]) -> Groups:
+    """Lists put one after the other."""
+    sizes = np.array([len(listed) for listed in lists], np.int64)
+    values = np.concatenate([np.asarray(listed, kind) for listed in lists] or [np.zeros(0, kind)])
+    return Groups(starts_of(sizes), values.astype(kind))
+
+
+class Numbering(dict[str, int]):
+    """Numbers for strings, in the order in which they are first asked for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: list[str] = []
+
+    def __missing__(self, string: str) -> int:
+        number = self[string] = len(self.names)
+        self.names.append(string)
+        return number
+
+
+def number_all(strings: Iterable[str]) -> tuple[Array, list[str]]:
+    """Each string's number, and the distinct strings."""
+    known = Numbering()
+    numbers = np.fromiter(map(known.__getitem__, strings), np.int64)
+    return numbers, known.names

@@ -1,0 +1,224 @@
+"""Posting lists over the days that posts look back on, and those of entities.
+
+A day that is asked for is opened once: what its lists are made of is put behind the days before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import chain
+from typing import Protocol
+
+import numpy as np
+
+from hashnews.arrays import Array, Numbering, grouped, starts_of
+from hashnews.index.day import Day, Settings
+from hashnews.index.matching import (
+    EntityDays,
+    SlotDays,
+    SurfaceDays,
+    TermLists,
+    entity_lists,
+    soft_postings,
+    stamp_of,
+    strict_surfaces,
+)
+from hashnews.index.packed import Stack, Texts, asked_for, doubled
+from hashnews.retrieve.alignment import TokenIndex
+
+Counter = Callable[[Sequence[str]], Array]
+
+
+class Terms(Protocol):
+    """What a query is made of, entities or words, and its lists in the days opened so far."""
+
+    @property
+    def size(self) -> int:
+        """How much is kept."""
+
+    def open(self, day: Day) -> int:
+        """The number of a day; it is opened where it is new."""
+
+    def look_up(self, terms: Sequence[str], days: Array, row: int, lists: TermLists) -> None:
+        """Where the list of each term in each day lies, put into the rows from `row` on."""
+
+    def counter(self, days: Sequence[Day]) -> Counter:
+        """Says how many articles of some days hold each term."""
+
+    @property
+    def pool(self) -> tuple[Array, Array, Array]:
+        """The articles of all lists, the frequency in each, and how long each is."""
+
+    def lengths(self, day: Day) -> Array:
+        """The length of each article of a day, counted in such terms."""
+
+    def matches(self, day: Day, term: str) -> list[str]:
+        """What the term strictly matches in a day."""
+
+
+class Entities:
+    """Entities as query terms: strict match decides, soft match counts (Appendix B)."""
+
+    def __init__(self, settings: Settings):
+        self._settings = settings
+        self._numbers: dict[Day, int] = {}
+        self._days: list[Day] = []
+        self._texts = Texts()
+        self._token_starts, self._token_surfaces = Stack(np.int32, 0), Stack(np.int32)
+        self._surface_starts, self._surface_slots = Stack(np.int32, 0), Stack(np.int32)
+        self._slot_docs, self._slot_counts = Stack(np.int32), Stack(np.int32)
+        self._doc_firsts, self._doc_lengths = Stack(np.int64), Stack(np.int32)
+        self._absorbed_starts, self._absorbed = Stack(np.int32, 0), Stack(np.int32)
+        self._docs, self._counts, self._lengths = (Stack(np.int32) for _ in range(3))
+        self._terms = Numbering()
+        self._known = TermLists(np.zeros((0, 0), np.int32), np.zeros((0, 0), np.int32))
+        self._aligned: dict[int, TokenIndex] = {}
+        self._largest = 0
+        self._of: EntityDays | None = None
+        self._scratch: list[Array] = []
+
+    @property
+    def size(self) -> int:
+        """Postings and slots that are kept."""
+        return self._docs.size + self._slot_docs.size + self._known.sizes.size
+
+    def open(self, day: Day) -> int:
+        """Invert a day: the surfaces of each token, the slots of each surface."""
+        known = self._numbers.get(day)
+        if known is not None:
+            return known
+        arrays = day.arrays
+        surface_sizes, doc_slots = arrays["surface_sizes"], arrays["doc_slots"]
+        surface, slot = self._surface_starts.size - 1, self._slot_docs.size
+        owners = np.repeat(np.arange(len(surface_sizes)), surface_sizes)
+        ends, items = grouped(arrays["surface_tokens"], len(day.tokens))
+        self._token_starts.add_ends(ends)
+        self._token_surfaces.add(owners[items] + surface)
+        ends, items = grouped(arrays["slot_surfaces"], len(surface_sizes))
+        self._surface_starts.add_ends(ends)
+        self._surface_slots.add(items + slot)
+        self._slot_docs.add(np.repeat(np.arange(day.size), doc_slots))
+        self._slot_counts.add(arrays["slot_counts"])
+        absorbed = np.repeat(
+            np.repeat(starts_of(doc_slots)[:-1], doc_slots), arrays["absorbed_sizes"]
+        )
+        self._absorbed_starts.add_ends(np.cumsum(arrays["absorbed_sizes"], dtype=np.int64))
+        self._absorbed.add(absorbed + arrays["absorbed"] + slot)
+        self._doc_firsts.add(np.array([self._doc_lengths.size]))
+        self._doc_lengths.add(self.lengths(day))
+        self._texts.add(day.tokens)
+        self._largest = max(self._largest, day.size)
+        self._of = None
+        self._numbers[day] = len(self._days)
+        self._days.append(day)
+        return len(self._days) - 1
+
+    def look_up(self, terms: Sequence[str], days: Array, row: int, lists: TermLists) -> None:
+        """Articles with a strict match of each entity, and |M^soft| in each."""
+        numbers = np.array(list(map(self._terms.__getitem__, terms)), np.int64)
+        self._make_room()
+        if self._settings.t < 1:
+            self._align(terms, numbers, days)
+        tokens = list(map(str.split, terms))
+        asked = asked_for(list(chain.from_iterable(tokens)))
+        firsts = starts_of(np.array(list(map(len, tokens)), np.int64))
+        complete = False
+        while not complete:
+            self._docs.size, complete = entity_lists(
+                asked, firsts, numbers, days, self._settings.q, self._all(), self._known,
+                *self.pool, self._docs.size, row, lists,
+            )  # fmt: skip
+            if not complete:
+                for stack in (self._docs, self._counts, self._lengths):
+                    stack.all = doubled(stack.all)
+
+    def counter(self, days: Sequence[Day]) -> Counter:
+        """Says how many articles of some days hold each entity."""
+        numbers = np.array([self.open(day) for day in days], np.int64)
+
+        def count(terms: Sequence[str]) -> Array:
+            lists = TermLists(*np.zeros((2, len(terms), len(days)), np.int32))
+            self.look_up(terms, numbers, 0, lists)
+            counts: Array = lists.sizes.sum(axis=1)
+            return counts
+
+        return count
+
+    def _make_room(self) -> None:
+        """A cell for each term in each day."""
+        terms, days = self._known.sizes.shape
+        if len(self._terms) > terms or len(self._days) > days:
+            shape = max(terms, 2 * len(self._terms)), max(days, 2 * len(self._days))
+            grown = TermLists(np.zeros(shape, np.int32), np.full(shape, -1, np.int32))
+            for old, new in zip(self._known, grown, strict=True):
+                new[:terms, :days] = old
+            self._known = grown
+
+    def _align(self, terms: Sequence[str], numbers: Array, days: Array) -> None:
+        """The lists at t < 1, where many tokens align with a token: found before they are asked."""
+        for term, number in zip(terms, numbers.tolist(), strict=True):
+            for day in days.tolist():
+                if self._known.sizes[number, day] < 0:
+                    start = self._docs.size
+                    for stack in (self._docs, self._counts, self._lengths):
+                        stack.size = start
+                        stack.room(self._days[day].size)
+                    stamp = stamp_of(number, day)
+                    size = soft_postings(
+                        self._surfaces(day, term), self._all().slots, day, stamp,
+                        *(array[start:] for array in self.pool),
+                    )  # fmt: skip
+                    self._known.starts[number, day], self._known.sizes[number, day] = start, size
+                    self._docs.size = start + size
+
+    @property
+    def pool(self) -> tuple[Array, Array, Array]:
+        """The articles of all lists, the frequency in each, and how long each is."""
+        return self._docs.all, self._counts.all, self._lengths.all
+
+    def lengths(self, day: Day) -> Array:
+        """Lengths in mentions."""
+        return day.mentions
+
+    def matches(self, day: Day, term: str) -> list[str]:
+        """The surfaces that the entity strictly matches."""
+        number = self.open(day)
+        first = sum(len(before.arrays["surface_sizes"]) for before in self._days[:number])
+        return [day.surfaces[place - first] for place in self._surfaces(number, term).tolist()]
+
+    def _surfaces(self, number: int, term: str) -> Array:
+        """The surfaces of a day that an entity strictly matches."""
+        tokens = term.split()
+        rows = [self._tokens(number).aligned(token, self._settings.t) for token in tokens]
+        matching = np.array([place for row in rows for place in row], np.int64)
+        groups = np.array(list(map(len, rows)), np.int64)
+        matching += self._texts.arrays.firsts[number]
+        return strict_surfaces(
+            matching, groups, len(tokens), self._settings.q, self._all().surfaces
+        )
+
+    def _tokens(self, number: int) -> TokenIndex:
+        index = self._aligned.get(number)
+        if index is None:
+            tokens = self._days[number].tokens
+            index = TokenIndex(tokens.pick(range(len(tokens))))
+            self._aligned[number] = index
+        return index
+
+    def _all(self) -> EntityDays:
+        if self._of is None:
+            surfaces, slots = len(self._surface_starts.all), len(self._slot_docs.all)
+            sizes = [surfaces, surfaces, surfaces, slots, self._largest]
+            if [len(array) for array in self._scratch] != sizes:  # made anew only where it grew
+                self._scratch = [np.zeros(size, np.int64) for size in sizes]
+            self._of = EntityDays(
+                self._texts.arrays,
+                SurfaceDays(self._token_starts.all, self._token_surfaces.all, *self._scratch[:3]),
+                SlotDays(
+                    self._surface_starts.all, self._surface_slots.all, self._slot_docs.all,
+                    self._slot_counts.all, self._absorbed_starts.all, self._absorbed.all,
+                    self._doc_firsts.all, self._doc_lengths.all,
+                    np.array([day.size for day in self._days], np.int64), *self._scratch[3:],
+                ),
+            )  # fmt: skip
+        return self._of

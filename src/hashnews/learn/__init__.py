@@ -1,0 +1,1 @@
+"""Teaching the suggester on past posts."""

@@ -1,0 +1,236 @@
+"""Teaching the ranker on past posts.
+
+Each training post is answered from its own past: candidates and features are made from what had
+been posted and published before it. The author's hashtags among the candidates are the ones used.
+
+The same ranker serves three situations, so it is taught in all of them: *online* (the memory goes
+on up to the post), *frozen* (it was closed some days before) and *news only* (there is none).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice, pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hashnews.arrays import Array
+from hashnews.config import Config
+from hashnews.errors import DataError, MissingExtra
+from hashnews.generate.generator import Generator
+from hashnews.prepare.preparer import rule_of
+from hashnews.suggest.evidence import Desk
+from hashnews.suggest.features import FEATURES, look_back
+from hashnews.suggest.memory import Memory
+from hashnews.suggest.pipeline import Read, generate, judge, query_of
+from hashnews.suggest.prior import Knowledge
+from hashnews.suggest.ranker import Calibration, Ranker, Trees, average, isotonic, trees_of
+from hashnews.times import A_DAY
+
+NOTHING = Knowledge()
+TOGETHER = 32  # posts the generator reads at a time
+Closing = Callable[[Read], int | None]  # when the memory is closed for a post; None: it goes on
+
+
+def goes_on(_: Read) -> None:
+    """The closing of a memory that is never closed."""
+
+
+class RankerConfig(Config):
+    """How the trees are grown; chosen on validation posts."""
+
+    rounds: int = 150
+    leaves: int = 15
+    rate: float = 0.1
+    smallest: int = 50
+    """Candidates a leaf must hold."""
+    columns: float = 0.5
+    """The share of the features each tree may look at."""
+    negatives: int = 30
+    """Candidates of a post that were not used, drawn at random."""
+    seeds: int = 3
+    """Rankers whose scores are averaged ..."""
+    first_seed: int = 1
+    """... the seed of the first, the others following."""
+    frozen: float = 0.35
+    """The share of the posts that are taught with a memory closed earlier ..."""
+    news_only: float = 0.15
+    """... and with none."""
+    closed_days: float = 11.0
+    """How long before the post it was closed at most."""
+
+
+class Examples(NamedTuple):
+    """Candidates of many posts, one post after the other."""
+
+    features: Array
+    used: Array  # 1 where the author used the candidate
+    sizes: Array  # candidates of each post
+    gold: Array  # hashtags the author used, among the candidates or not
+    keys: list[list[str]]
+    ids: list[str]
+
+    @property
+    def starts(self) -> Array:
+        """Where the candidates of each post begin, and where the last ones end."""
+        return np.concatenate([[0], np.cumsum(self.sizes)])
+
+
+def make_examples(
+    posts: Iterable[Read],
+    memory: Memory,
+    closing: Closing = goes_on,
+    generator: Generator | None = None,
+    knowledge: Knowledge = NOTHING,
+    beams: int = 10,
+) -> Examples:
+    """The candidates of posts, each from its own past; `knowledge` is older than all of them."""
+    desk = Desk(memory)
+    features, used = [np.zeros((0, len(FEATURES)), np.float32)], [np.zeros(0, np.uint8)]
+    keys, gold, ids = [], [], []
+    stream = iter(posts)
+    while batch := list(islice(stream, TOGETHER)):
+        read = [unanswered(at) for at in batch]
+        found = [
+            look_back(
+                memory, desk, query_of(at, knowledge, written), at.post.user,
+                rule_of(at.post).searched_for, closing(at),
+            )[1]
+            for at, written in zip(read, generate(generator, read, beams), strict=True)
+        ]  # fmt: skip
+        for at, judged in zip(batch, judge(generator, read, found), strict=True):
+            wanted = {tag.key for tag in at.post.hashtags}
+            features.append(judged.features)
+            used.append(np.array([key in wanted for key in judged.keys], np.uint8))
+            keys.append(judged.keys)
+            gold.append(len(wanted))
+            ids.append(at.post.id)
+    sizes = np.array([len(listed) for listed in keys], np.int64)
+    return Examples(
+        np.concatenate(features), np.concatenate(used), sizes, np.array(gold, np.int64), keys, ids
+    )
+
+
+def unanswered(read: Read) -> Read:
+    """A post as it was before its author chose hashtags."""
+    return read._replace(post=read.post.model_copy(update={"hashtags": ()}))
+
+
+def thinned(examples: Examples, most: int, seed: int) -> tuple[Array, Array, Array]:
+    """Features, answers and sizes of the posts that used a candidate, with some of the others.
+
+    Where no candidate was used there is nothing to put in order.
+    """
+    chance = np.random.default_rng(seed)
+    kept, sizes = [np.zeros(0, np.int64)], []
+    for start, end in pairwise(examples.starts.tolist()):
+        used = examples.used[start:end] == 1
+        idle = start + np.flatnonzero(~used)
+        if used.any() and len(idle):
+            if len(idle) > most:
+                idle = chance.choice(idle, most, replace=False)
+            kept += [start + np.flatnonzero(used), idle]
+            sizes.append(len(kept[-1]) + len(kept[-2]))
+    rows = np.concatenate(kept)
+    return examples.features[rows], examples.used[rows], np.array(sizes, np.int64)
+
+
+def grow(config: RankerConfig, parts: Sequence[Examples], seed: int) -> str:
+    """One ranker as LightGBM writes it: trees that put used candidates before others."""
+    try:
+        import lightgbm
+    except ModuleNotFoundError:
+        raise MissingExtra("training", "train") from None
+    taken = [thinned(part, config.negatives, seed) for part in parts]
+    features, used, sizes = (np.concatenate(column) for column in zip(*taken, strict=True))
+    if not len(sizes):
+        raise DataError("no hashtag of any training post is among its candidates: more posts?")
+    settings: dict[str, Any] = {
+        "objective": "lambdarank",
+        "lambdarank_truncation_level": 10,
+        "learning_rate": config.rate,
+        "num_leaves": config.leaves,
+        "min_data_in_leaf": config.smallest,
+        "feature_fraction": config.columns,
+        "bagging_fraction": 0.8,
+        "bagging_freq": 1,
+        "lambda_l2": 5.0,
+        "max_bin": 127,
+        "num_threads": 1,
+        "deterministic": True,
+        "verbose": -1,
+        "seed": seed,
+    }
+    data = lightgbm.Dataset(features, used, group=sizes)
+    return str(lightgbm.train(settings, data, config.rounds).model_to_string())
+
+
+def fit(config: RankerConfig, parts: Sequence[Examples], held_out: Sequence[Examples]) -> Ranker:
+    """A ranker taught on some posts and calibrated on others, all candidates of them."""
+    seeds = range(config.first_seed, config.first_seed + config.seeds)
+    return averaged([trees_of(grow(config, parts, seed)) for seed in seeds], held_out)
+
+
+def averaged(trees: Sequence[Trees], held_out: Sequence[Examples]) -> Ranker:
+    """A ranker that gives the mean of several."""
+    together = average(trees, len(trees))
+    return calibrated(Ranker(together, Calibration(np.zeros(1), np.zeros(1))), held_out)
+
+
+def calibrated(ranker: Ranker, held_out: Sequence[Examples]) -> Ranker:
+    """The ranker with scores that mean what they say on these posts."""
+    scores = np.concatenate([ranker.scores(part.features) for part in held_out])
+    used = np.concatenate([part.used for part in held_out])
+    return ranker._replace(calibration=isotonic(scores, used))
+
+
+def situations(
+    posts: Sequence[Read],
+    memory: Memory,
+    config: RankerConfig,
+    generator: Generator | None = None,
+    knowledge: Knowledge = NOTHING,
+    beams: int = 10,
+) -> list[Examples]:
+    """Posts dealt out to the three situations: online, frozen, news only."""
+    chance = random.Random(5)
+    drawn = [chance.random() for _ in posts]
+    frozen, most = config.frozen, config.frozen + config.news_only
+    first = int(memory.times[0]) if len(memory) else 0
+
+    def dealt(low: float, high: float) -> list[Read]:
+        return [post for post, at in zip(posts, drawn, strict=True) if low <= at < high]
+
+    def closing(read: Read) -> int:
+        """Some time before the post, but not before half of what there was."""
+        longest = min(config.closed_days * A_DAY, max(0, read.moment - first) / 2)
+        return int(read.moment - random.Random(read.post.id).uniform(0, longest))
+
+    return [
+        make_examples(dealt(most, 1), memory, goes_on, generator, knowledge, beams),
+        make_examples(dealt(0, frozen), memory, closing, generator, knowledge, beams),
+        make_examples(dealt(frozen, most), Memory(), goes_on, generator, knowledge, beams),
+    ]
+
+
+def hits(ranker: Ranker, examples: Examples, most: int = 5) -> Array:
+    """For each post and rank up to `most` whether that suggestion was used."""
+    scores, found = ranker.scores(examples.features), np.zeros((len(examples.sizes), most))
+    for post, (start, end) in enumerate(pairwise(examples.starts.tolist())):
+        best = np.argsort(-scores[start:end], kind="stable")[:most]
+        found[post, : len(best)] = examples.used[start:end][best]
+    return found
+
+
+def f1(found: Array, gold: Array, k: int) -> float:
+    """F1@k = 2 c / (k N + G): c used suggestions among k for N posts with G hashtags in all."""
+    return float(2 * found[:, :k].sum() / max(1, k * len(found) + int(gold.sum())))
+
+
+def suggested(ranker: Ranker, parts: Sequence[Examples]) -> tuple[float, float]:
+    """F1@1 and F1@5 over the posts of some examples."""
+    found = np.concatenate([hits(ranker, part) for part in parts])
+    gold = np.concatenate([part.gold for part in parts])
+    return f1(found, gold, 1), f1(found, gold, 5)

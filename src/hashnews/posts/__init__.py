@@ -1,0 +1,1 @@
+"""Earlier posts: the table in the store that the memory is made from."""

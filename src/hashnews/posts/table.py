@@ -1,0 +1,118 @@
+"""The memory of posts: earlier posts with their hashtags, beside the news in one store.
+
+Like the news it is only ever appended to, so a reader reads on from the last row it knows. What is
+older than a bound goes: hashtags of long ago help nobody, and the file stays small.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import timedelta
+from itertools import islice
+from typing import Any, NamedTuple
+
+from hashnews.errors import DataError, StoreError
+from hashnews.news.store import PAGE, NewsStore
+from hashnews.records import Hashtag, PreparedPost
+from hashnews.times import MICROSECOND, microseconds, moment_of
+
+KEPT = timedelta(days=400)  # what comes back comes back within a year: holidays, votes, seasons
+BATCH = 1000
+
+
+class Remembered(NamedTuple):
+    """A post of the memory; `posted` in microseconds since 1970, UTC."""
+
+    row: int
+    posted: int
+    id: str
+    user: str | None
+    hashtags: tuple[Hashtag, ...]
+    inline: tuple[Hashtag, ...]
+    body: str
+
+
+class AddedPosts(NamedTuple):
+    """What came of adding posts."""
+
+    added: int
+    known: int  # their ids were there already
+    forgotten: int  # older than the bound
+
+
+def remembered(post: PreparedPost, row: int = 0) -> Remembered:
+    """A prepared post as the memory keeps it."""
+    if post.created_at is None:
+        raise DataError(f"post {post.id} has no created_at: without it nothing can be its past")
+    posted = microseconds(post.created_at)
+    return Remembered(row, posted, post.id, post.user, post.hashtags, post.inline, post.body)
+
+
+def add_posts(
+    store: NewsStore, posts: Iterable[PreparedPost], kept: timedelta = KEPT
+) -> AddedPosts:
+    """Remember posts, each once; forget those that are `kept` older than the newest."""
+    before, read = _count(store), 0
+    stream = iter(posts)
+    while batch := list(islice(stream, BATCH)):
+        read += len(batch)
+        with store.database.transaction():
+            store.database.run_many(
+                "INSERT OR IGNORE INTO posts (posted, id, user, hashtags, inline, body) "
+                "VALUES (?,?,?,?,?,?)",
+                [_as_row(remembered(post)) for post in batch],
+            )
+    added = _count(store) - before
+    with store.database.transaction():
+        store.database.run(
+            "DELETE FROM posts WHERE posted < (SELECT max(posted) FROM posts) - ?",
+            (kept // MICROSECOND,),
+        )
+    return AddedPosts(added, read - added, before + added - _count(store))
+
+
+def read_posts(store: NewsStore, after: int = 0) -> Iterator[Remembered]:
+    """The posts of rows past `after`, in the order they were added."""
+    while page := store.database.rows(
+        "SELECT row, posted, id, user, hashtags, inline, body FROM posts WHERE row > ? "
+        "ORDER BY row LIMIT ?",
+        (after, PAGE),
+    ):
+        for row, posted, identifier, user, hashtags, inline, body in page:
+            try:
+                yield Remembered(
+                    row, posted, identifier, user, _hashtags(hashtags), _hashtags(inline), body
+                )
+            except (TypeError, ValueError):
+                problem = f"{store.path} is damaged in post {row}: restore a backup"
+                raise StoreError(problem) from None
+        after = page[-1][0]
+
+
+def count_posts(store: NewsStore) -> dict[str, Any]:
+    """How many posts are remembered, of how many authors, and from when to when."""
+    posts, users, first, last = store.database.rows(
+        "SELECT count(*), count(DISTINCT user), min(posted), max(posted) FROM posts"
+    )[0]
+    days = [None if at is None else moment_of(at).date().isoformat() for at in (first, last)]
+    return {"posts": posts, "users": users, "first_day": days[0], "last_day": days[1]}
+
+
+def _count(store: NewsStore) -> int:
+    return int(store.database.rows("SELECT count(*) FROM posts")[0][0])
+
+
+def _as_row(post: Remembered) -> tuple[object, ...]:
+    return (
+        post.posted, post.id, post.user, _as_json(post.hashtags), _as_json(post.inline), post.body,
+    )  # fmt: skip
+
+
+def _as_json(hashtags: Sequence[Hashtag]) -> str:
+    listed = [[tag.written, *tag.words] for tag in hashtags]
+    return json.dumps(listed, ensure_ascii=False, separators=(",", ":"))
+
+
+def _hashtags(text: str) -> tuple[Hashtag, ...]:
+    return tuple(Hashtag(tuple(words), written) for written, *words in json.loads(text))

@@ -1,0 +1,1 @@
+"""Raw posts made ready: body, targets, entities, splits, statistics."""

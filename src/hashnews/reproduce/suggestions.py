@@ -1,0 +1,94 @@
+"""suggestions.jsonl: written by a model for posts, read to be judged beside their hashtags."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from hashnews.errors import DataError
+from hashnews.files import RecordFile, write_records
+from hashnews.metrics import KINDS, Judged, Words
+from hashnews.prepare.statistics import named_letters
+from hashnews.records import Hashtag, PreparedPost, Record
+from hashnews.text.entities import EntityFinder
+
+UNSEEN, NEW_TO_AUTHOR, ONLY_ENTITIES = KINDS
+
+
+class SuggestedHashtag(Record):
+    """One suggestion, as far as it is judged."""
+
+    hashtag: str
+    words: tuple[str, ...]
+    score: float
+
+
+class SuggestionLine(Record):
+    """One line of suggestions.jsonl."""
+
+    post_id: str
+    suggestions: tuple[SuggestedHashtag, ...]
+
+
+def write_suggestions(
+    path: Path, posts: Iterable[PreparedPost], suggested: Iterable[Sequence[SuggestedHashtag]]
+) -> None:
+    """One line a post."""
+    lines = zip(posts, suggested, strict=True)
+    write_records(path, (SuggestionLine(post_id=p.id, suggestions=tuple(s)) for p, s in lines))
+
+
+def read_suggestions(path: Path) -> dict[str, tuple[Words, ...]]:
+    """The words of the suggestions of each post, best first."""
+    return {
+        line.post_id: tuple(one.words for one in line.suggestions)
+        for line in RecordFile(path, SuggestionLine)
+    }
+
+
+class Judge:
+    """The posts of one part with all that the metrics ask of their hashtags."""
+
+    def __init__(self, posts: Iterable[PreparedPost], finder: EntityFinder, part: str = "test"):
+        known = list(posts)
+        self.posts = [post for post in known if post.split in (part, None)]
+        train = [post for post in known if post.split == "train"]
+        if not self.posts:
+            raise DataError(f"none of the {len(known):,} posts is of the part {part}")
+        self._kinds = _kinds(self.posts, train, finder)
+
+    @property
+    def hashtags(self) -> int:
+        """How many hashtags these posts have together."""
+        return sum(len(post.hashtags) for post in self.posts)
+
+    def judge(self, suggestions: Mapping[str, tuple[Words, ...]]) -> list[Judged]:
+        """Every post beside its suggestions; each must have a line, if an empty one."""
+        judged = []
+        for post, kinds in zip(self.posts, self._kinds, strict=True):
+            if post.id not in suggestions:
+                raise DataError(f"there is no line of suggestions for post {post.id}")
+            gold = tuple(tag.words for tag in post.hashtags)
+            judged.append(Judged(gold, suggestions[post.id], kinds))
+        return judged
+
+
+def _kinds(
+    posts: Sequence[PreparedPost], train: Sequence[PreparedPost], finder: EntityFinder
+) -> list[dict[str, frozenset[str]]]:
+    """Of the hashtags of each post: those no training post has, no post of the author, names."""
+    seen = {tag.key for post in train for tag in post.hashtags}
+    used = {(post.user, tag.key) for post in train if post.user for tag in post.hashtags}
+    tags: dict[str, Hashtag] = {tag.key: tag for post in posts for tag in post.hashtags}
+    letters = named_letters(list(tags.values()), finder)
+    names = {key for key, named in zip(tags, letters, strict=True) if named == len(key)}
+    return [
+        {
+            UNSEEN: frozenset(tag.key for tag in post.hashtags if tag.key not in seen),
+            NEW_TO_AUTHOR: frozenset(
+                tag.key for tag in post.hashtags if (post.user, tag.key) not in used
+            ),
+            ONLY_ENTITIES: frozenset(tag.key for tag in post.hashtags if tag.key in names),
+        }
+        for post in posts
+    ]

@@ -1,0 +1,58 @@
+"""A retriever from what lies on the disk: a store, a reference corpus, settings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from hashnews.errors import ModelError
+from hashnews.index.day import Settings
+from hashnews.index.folder import NewsIndex
+from hashnews.news.store import NewsStore
+from hashnews.retrieve.all_words import BestConfig, BestRetriever
+from hashnews.retrieve.reference import load_reference
+from hashnews.retrieve.retriever import Retriever, RetrieverConfig
+from hashnews.saved import MANIFEST
+from hashnews.text.entities import load_finder
+
+
+class Source(NamedTuple):
+    """Where a retriever reads; small enough to hand to another process."""
+
+    news: Path  # a store, or the folder of an index
+    reference: Path | None
+    settings: Settings
+    config: RetrieverConfig | BestConfig
+
+    def open(self) -> Retriever | BestRetriever:
+        """The retriever; its index is brought up to date first."""
+        index = self.open_index()
+        if isinstance(self.config, BestConfig):
+            return BestRetriever(index, self.config)
+        reference = None
+        if self.reference is not None:
+            finder = load_finder(index.finder)
+            reference = load_reference(self.reference, finder, self.settings, self.folder)
+        return Retriever(index, reference, self.config)
+
+    def state(self) -> str:
+        """What the news is at the moment; another state may give other contexts."""
+        if self.news.is_dir():
+            return (self.news / MANIFEST).read_text("utf-8")
+        with NewsStore(self.news) as store:
+            return str(store.state())
+
+    @property
+    def folder(self) -> Path:
+        """Where the index is."""
+        return self.news if self.news.is_dir() else self.news.with_name(self.news.name + ".index")
+
+    def open_index(self) -> NewsIndex:
+        """The index: of a store, brought up to date; a folder's, as it is."""
+        if not self.news.is_dir():
+            with NewsStore(self.news) as store:
+                return NewsIndex.open(store, self.settings)
+        index = NewsIndex.read(self.news)
+        if index.settings != self.settings:
+            raise ModelError(f"{self.news} was built with {index.settings}, not {self.settings}")
+        return index

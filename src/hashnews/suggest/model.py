@@ -1,0 +1,107 @@
+"""A trained suggester as a directory: the ranker, its settings, and what it must not say."""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+from pydantic import ValidationError
+
+from hashnews.config import Config, explain
+from hashnews.errors import DataError, ModelError
+from hashnews.saved import check_directory, new_directory
+from hashnews.suggest.calendar import Calendar
+from hashnews.suggest.filters import Blocked, shipped_blocked
+from hashnews.suggest.prior import Knowledge
+from hashnews.suggest.ranker import Ranker
+from hashnews.text.hashtags import key_of
+
+KIND = "suggester"
+
+
+class ModelFiles:
+    """The files of a suggester's directory."""
+
+    def __init__(self, directory: Path):
+        self.directory = directory
+        self.config = directory / "config.json"
+        self.ranker = directory / "ranker.npz"
+        self.card = directory / "README.md"
+        self.known = directory / "known.txt"  # hashtags as people write them, one a line
+        self.calendar = directory / "calendar.txt"  # days of hashtags
+        self.blocked = directory / "blocked.txt"  # instead of the shipped list, where it is there
+
+
+class ModelConfig(Config):
+    """What a suggester needs besides its ranker."""
+
+    generator: str | None = None
+    """The generator's directory, as seen from the suggester's."""
+    beams: int = 10
+    """Hashtags the generator writes for a post."""
+    days: float = 400
+    """Older posts are not remembered."""
+
+
+class Model(NamedTuple):
+    """A suggester that was read from its directory."""
+
+    directory: Path
+    config: ModelConfig
+    ranker: Ranker
+    blocked: Blocked
+    knowledge: Knowledge
+    about: dict[str, Any]
+
+    @classmethod
+    def load(cls, directory: Path) -> Self:
+        """Open a model directory; what is not whole and ours is refused."""
+        files = ModelFiles(directory)
+        about = check_directory(directory, KIND)
+        try:
+            config = ModelConfig.model_validate_json(files.config.read_bytes())
+        except FileNotFoundError:
+            raise ModelError(f"{directory} has no config.json: train it again") from None
+        except ValidationError as error:
+            raise ModelError(f"{files.config}: {explain(error)}") from None
+        blocked = Blocked.read(files.blocked) if files.blocked.exists() else shipped_blocked()
+        try:
+            written = files.known.read_text("utf-8").split()
+            calendar = Calendar.read(files.calendar.read_text("utf-8").splitlines())
+        except (OSError, UnicodeDecodeError, DataError) as error:
+            raise ModelError(f"{directory}: cannot be read: {error}") from None
+        knowledge = Knowledge({key_of(form): form for form in written}, calendar)
+        return cls(directory, config, Ranker.load(files.ranker), blocked, knowledge, about)
+
+    @property
+    def generator(self) -> Path | None:
+        """Where its generator is."""
+        named = self.config.generator
+        return None if named is None else self.directory / named
+
+
+def save_model(
+    directory: Path,
+    ranker: Ranker,
+    config: ModelConfig,
+    knowledge: Knowledge,
+    card: str,
+    about: dict[str, Any],
+) -> None:
+    """Write a new model directory."""
+    with new_directory(directory, KIND, about) as scratch:
+        files = ModelFiles(scratch)
+        ranker.save(files.ranker)
+        files.config.write_text(config.model_dump_json(indent=2) + "\n", "utf-8")
+        known = knowledge.hashtags.values()
+        files.known.write_text("".join(f"{form}\n" for form in known), "utf-8")
+        days = knowledge.calendar.lines()
+        files.calendar.write_text("".join(f"{line}\n" for line in days), "utf-8")
+        files.card.write_text(card, "utf-8")
+
+
+def shipped_model() -> Path:
+    """The directory of the suggester that comes with the package."""
+    with resources.as_file(resources.files("hashnews") / "models" / "best") as path:
+        return path

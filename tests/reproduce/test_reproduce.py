@@ -1,0 +1,229 @@
+"""The whole reproduction on the shipped sample: small, skipped, killed, with a planted future."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch", reason="torch is not installed")
+pytest.importorskip("onnxscript", reason="onnxscript is not installed")
+pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+
+from hashnews.errors import ConfigError, DataError
+from hashnews.reproduce.config import BASELINES, TABLE_2, Model, ReproduceConfig
+from hashnews.reproduce.plan import Dataset
+from hashnews.sample import sample_file
+
+LONGEST = 180  # seconds of processor time: what the whole of it may take
+
+
+def command(out, *more):
+    return [
+        sys.executable,
+        "-m",
+        "hashnews",
+        "reproduce",
+        *map(str, more),
+        "--small",
+        "-o",
+        str(out),
+    ]
+
+
+def reproduce(out, *more):
+    done = subprocess.run(command(out, *more), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def steps_of(out):
+    return {path.parent.stem: path.parent for path in (out / "work").rglob("step.json")}
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    """One whole reproduction, and the processor time it took."""
+    out = tmp_path_factory.mktemp("small") / "out"
+    before = os.times()
+    reproduce(out, "--jobs", 2)
+    after = os.times()
+    used = sum(after[2:4]) - sum(before[2:4])
+    return out, used
+
+
+def test_all_models_in_under_three_minutes(small):
+    out, used = small
+    assert used < LONGEST
+    results = json.loads((out / "results.json").read_text())
+    assert [row["model"] for row in results["table_2"]] == [*TABLE_2, *BASELINES]
+    assert len(results["claims"]) == len(results["beyond"]) == 5
+    assert results["failed"] == {}
+    gold = results["dataset"]["gold_hashtags_per_post"]
+    for row in results["table_2"]:
+        for scores in row["seeds"]:
+            assert scores["F1@1"] == pytest.approx(2 * scores["ACC"] / (1 + gold))
+
+
+def test_the_report_needs_nothing_else(small):
+    out, _ = small
+    page = (out / "report.html").read_text("utf-8")
+    assert re.findall(r'(?:src|href)="?(?!data:)[^">]+', page) == []
+    assert "http" not in re.sub(r"https://example\.org", "", page)
+    assert page.count("data:image/png;base64,") == 5
+    for title in ("Table 1", "Table 2", "Claims", "Case study 1", "Case study 2", "Learning"):
+        assert title in page
+    assert {path.name for path in out.iterdir()} == {
+        "README.md", "results.json", "tables.tex", "report.html", "work", "scores.png",
+        "curves.png", "frequencies.png", "contexts.png", "entities.png",
+    }  # fmt: skip
+    assert "10.59" in (out / "README.md").read_text()  # the paper's own number
+    assert "\\toprule" in (out / "tables.tex").read_text()
+
+
+def test_case_study_2_is_of_the_sample(small):
+    case = json.loads((steps_of(small[0])["case-examples"] / "case.json").read_text())
+    with sample_file("posts.jsonl") as path:
+        texts = {json.loads(line)["text"] for line in path.read_text("utf-8").splitlines()}
+    assert len(case["examples"]) == 2
+    for example in case["examples"]:
+        assert example["post"] in texts
+        assert example["news"]
+        assert example["ranks"]
+        assert len(example["hashnews"]) == len(example["seq2seq"]) == 5
+
+
+def test_results_quote_no_post(small):
+    out, _ = small
+    with sample_file("posts.jsonl") as path:
+        ids = [json.loads(line)["id"] for line in path.read_text("utf-8").splitlines()]
+    told = (out / "results.json").read_text() + (out / "README.md").read_text()
+    assert [name for name in ids if f'"{name}"' in told] == []
+    assert str(Path.cwd()) not in told
+
+
+def test_what_is_done_is_not_done_again(small):
+    out, _ = small
+    before = {
+        name: (folder / "step.json").stat().st_mtime for name, folder in steps_of(out).items()
+    }
+    table = (out / "README.md").read_text()
+    done = reproduce(out, "--jobs", 2)
+    assert f"{len(before)} steps, {len(before)} done before" in done.stderr
+    assert "begins" not in done.stderr
+    after = {name: (folder / "step.json").stat().st_mtime for name, folder in steps_of(out).items()}
+    assert after == before
+    assert (out / "README.md").read_text() == table
+    # Another setting of one model leaves the others alone.
+    changed = reproduce(out, "--set", "lstm_top.epochs=1")
+    assert re.findall(r"(\S+): begins", changed.stderr) == ["suggest-lstm-top-0"]
+
+
+def test_killed_and_resumed_it_gives_the_same(small, tmp_path):
+    out = tmp_path / "out"
+    models = ("--models", "neighbours,seq2seq,lstm-top")
+    run = subprocess.Popen(
+        command(out, *models), stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+    )
+    until, found = time.monotonic() + 120, []
+    while not found and time.monotonic() < until:
+        time.sleep(0.01)
+        found = list(out.glob("work/sample/*/train-seq2seq-0.*/model.training/metrics.jsonl"))
+    (metrics,) = found
+    os.kill(run.pid, signal.SIGKILL)
+    run.wait()
+    assert not (out / "results.json").exists()
+    assert not (metrics.parent.parent / "model").exists()
+    done = reproduce(out, *models)
+    assert "suggest-neighbours" not in re.findall(r"(\S+): begins", done.stderr)
+    one, other = steps_of(small[0]), steps_of(out)
+    for name in ("suggest-neighbours", "suggest-seq2seq-0"):
+        path = "suggestions.jsonl"
+        assert (other[name] / path).read_bytes() == (one[name] / path).read_bytes(), name
+
+
+def planted(folder, usable):
+    """The sample, but its last post and an article after the last but one say something else."""
+    folder.mkdir()
+    with sample_file("posts.jsonl") as path:
+        posts = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    with sample_file("news.jsonl") as path:
+        news = path.read_text("utf-8")
+    before, last = sorted(
+        (post for post in posts if post["id"] in usable), key=lambda post: post["created_at"]
+    )[-2:]
+    assert last["created_at"] > before["created_at"]
+    last["text"] = "Angela Merkel knows it from Ohio. Tomorrow we know too. #PlantedTomorrow"
+    said = [re.sub(r"[#@]|https\S+", "", post["text"]) for post in posts[-12:]]
+    text = " ".join(["Angela Merkel spoke in Ohio.", *said])
+    article = {"id": "planted", "title": "PlantedTomorrow", "text": text, "source": "Tomorrow"}
+    article["published_at"] = before["created_at"]
+    lines = "".join(json.dumps(post, ensure_ascii=False) + "\n" for post in posts)
+    (folder / "posts.jsonl").write_text(lines, "utf-8")
+    (folder / "news.jsonl").write_text(news + json.dumps(article) + "\n", "utf-8")
+    return last["id"]
+
+
+def test_nothing_of_the_future_is_seen(small, tmp_path):
+    one = steps_of(small[0])
+    prepared = map(json.loads, (one["prepare"] / "posts.jsonl").read_text("utf-8").splitlines())
+    last = planted(tmp_path / "planted", {post["id"] for post in prepared})
+    models = ("--models", "recent,neighbours-author,hashnews")
+    reproduce(tmp_path / "out", tmp_path / "planted", *models, "--jobs", 2)
+    other = steps_of(tmp_path / "out")
+    for name in ("suggest-recent", "suggest-neighbours-author", "suggest-hashnews-0"):
+        true, false = (answers(folder[name] / "suggestions.jsonl") for folder in (one, other))
+        assert true.keys() == false.keys()
+        del true[last], false[last]
+        assert len(true) >= 5
+        assert true == false, name
+    # The plant was there to be seen: the one post after it did see it.
+    contexts = answers(other["retrieve-tp"] / "contexts.jsonl")
+    assert [
+        name for name, line in contexts.items() if "planted" in [a["id"] for a in line["articles"]]
+    ] == [last]
+
+
+def answers(path):
+    lines = map(json.loads, path.read_text("utf-8").splitlines())
+    return {line["post_id"]: line for line in lines}
+
+
+def test_models_by_name():
+    assert Model.parse("hashnews").ranking == "tp"
+    assert Model.parse("hashnews-norank-nolocal").ranking == "bm25"
+    assert Model.parse("hashnews-copy@best").ranking == "best"
+    assert Model.parse("seq2seq").ranking is None
+    for name in ("hashnew", "seq2seq@tp", "hashnews@x", "author@tp"):
+        with pytest.raises(ConfigError, match="is no model"):
+            Model.parse(name)
+
+
+def test_settings_that_belong_elsewhere_are_refused():
+    for change in ("training.seed=3", "training.model.variant=seq2seq", "training.epochs=0", "x=1"):
+        with pytest.raises(ConfigError):
+            ReproduceConfig.load(None, [change])
+
+
+@pytest.mark.parametrize("name", ["reproduce", "reproduce-fast"])
+def test_shipped_settings_are_valid(name):
+    root = Path(__file__).parent.parent.parent
+    config = ReproduceConfig.load(root / "configs" / f"{name}.toml")
+    if name == "reproduce":  # the paper's are the defaults
+        ours = config.training_of(Model.parse("hashnews"), 0, Path("p"), None)
+        bare = ReproduceConfig().training_of(Model.parse("hashnews"), 0, Path("p"), None)
+        assert ours == bare.model_copy(update={"int8": False})
+        assert config.lstm_top == ReproduceConfig().lstm_top
+
+
+def test_a_dataset_that_is_none(tmp_path):
+    with pytest.raises(DataError, match=r"has no posts\.jsonl"):
+        Dataset(tmp_path).needed("posts")
+    done = subprocess.run(command(tmp_path / "out", tmp_path), capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1

@@ -1,0 +1,247 @@
+"""The queue and the processes behind it, under load, death and change."""
+
+import asyncio
+import json
+import os
+import time
+from contextlib import asynccontextmanager
+
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from stand_ins import EmptyNewsdesk, SlowSuggester
+
+from hashnews.errors import HashNewsError
+from hashnews.records import Post
+from hashnews.service import pool as crew_module
+from hashnews.service.app import create_app
+from hashnews.service.metrics import Metrics
+from hashnews.service.pool import Crew
+from hashnews.service.queue import Ask, QueueFull, WaitingPosts
+from hashnews.service.settings import ServiceSettings
+
+
+def ask(text):
+    return Ask(Post(id=text, text=text))
+
+
+# ----- the queue -----
+
+
+@given(st.lists(st.sampled_from(["suggest", "retrieve"]), max_size=30), st.integers(1, 8))
+def test_batches_keep_the_order_and_the_kind(methods, most):
+    async def work():
+        waiting = WaitingPosts(64, most)
+        for number, method in enumerate(methods):
+            await waiting.put(method, [ask(str(number))])
+        taken = []
+        while len(waiting):
+            batch = await waiting.take()
+            assert len({job.method for job in batch}) == 1
+            assert 1 <= len(batch) <= most
+            taken += batch
+        assert [(job.ask.post.id, job.method) for job in taken] == [
+            (str(number), method) for number, method in enumerate(methods)
+        ]
+
+    asyncio.run(work())
+
+
+def test_the_queue_is_bounded_and_takes_all_or_none():
+    async def work():
+        waiting = WaitingPosts(10, 4)
+        first = await waiting.put("suggest", [ask(str(n)) for n in range(8)])
+        with pytest.raises(QueueFull):
+            await waiting.put("suggest", [ask("a"), ask("b"), ask("c")])
+        assert len(waiting) == 8
+        await waiting.put("suggest", [ask("a"), ask("b")])
+        for future in first:
+            future.cancel()  # whoever asked has gone: there is room again
+        await waiting.put("suggest", [ask("c")])
+        assert [job.ask.post.id for job in await waiting.take()] == ["a", "b", "c"]
+
+    asyncio.run(work())
+
+
+def test_whoever_waits_for_work_gets_it():
+    async def work():
+        waiting = WaitingPosts(10, 4)
+        takers = [asyncio.create_task(waiting.take()) for _ in range(2)]
+        await asyncio.sleep(0)
+        await waiting.put("suggest", [ask("a")])
+        await asyncio.sleep(0.01)
+        await waiting.put("suggest", [ask("b")])
+        batches = await asyncio.wait_for(asyncio.gather(*takers), 1)
+        assert sorted(job.ask.post.id for (job,) in batches) == ["a", "b"]
+
+    asyncio.run(work())
+
+
+# ----- the crew -----
+
+
+@pytest.fixture(autouse=True)
+def _stand_ins(monkeypatch):
+    monkeypatch.setattr(crew_module, "make_suggester", SlowSuggester)
+    monkeypatch.setattr(crew_module, "make_newsdesk", EmptyNewsdesk)
+    monkeypatch.setattr(crew_module, "LOOKING_FOR_MODELS", 0.05)
+    monkeypatch.setattr(crew_module, "AFTER_REFUSAL", 0.2)
+
+
+@asynccontextmanager
+async def running(**settings):
+    crew = Crew(ServiceSettings(**settings), Metrics())
+    transport = httpx.ASGITransport(create_app(crew))
+    try:
+        await crew.start()
+        async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+            yield crew, client
+    finally:
+        await crew.stop()
+
+
+async def post(client, text="x"):
+    began = time.monotonic()
+    response = await client.post("/suggest", json={"text": text})
+    return response, time.monotonic() - began
+
+
+def test_load_makes_batches_and_overload_is_refused_at_once():
+    async def work():
+        async with running(queue=32, batch=8) as (_, client):
+            alone, _ = await post(client)
+            assert alone.json()["together"] == 1
+            answers = await asyncio.gather(*(post(client, str(n)) for n in range(320)))
+            done = [r for r, _ in answers if r.status_code == 200]
+            refused = [(r, seconds) for r, seconds in answers if r.status_code == 503]
+            assert len(done) + len(refused) == 320
+            assert 32 <= len(done) < 200
+            assert max(r.json()["together"] for r in done) == 8
+            for response, _ in refused:
+                assert response.headers["retry-after"] == "1"
+                assert response.json()["error"]["code"] == "busy"
+            after, seconds = await post(client)
+            assert after.status_code == 200
+            assert seconds < 1
+
+    asyncio.run(work())
+
+
+def test_each_gets_its_own_answer():
+    async def work():
+        async with running(workers=2) as (_, client):
+            answers = await asyncio.gather(*(post(client, str(n)) for n in range(60)))
+            assert [r.json()["text"] for r, _ in answers] == [str(n) for n in range(60)]
+            assert len({r.json()["pid"] for r, _ in answers}) == 2
+
+    asyncio.run(work())
+
+
+def test_a_process_that_dies_is_replaced():
+    async def work():
+        async with running() as (crew, client):
+            response, _ = await post(client, "die")
+            assert response.status_code == 503
+            assert response.headers["retry-after"] == "1"
+            for _ in range(200):
+                response, _ = await post(client)
+                if response.status_code == 200:
+                    break
+                await asyncio.sleep(0.05)
+            assert response.json()["text"] == "x"
+            assert b'restarts_total{process="suggester-1"} 1.0' in crew.metrics.text()
+
+    asyncio.run(work())
+
+
+def test_a_process_that_hangs_is_replaced_and_the_client_told_in_time():
+    async def work():
+        async with running(seconds=0.3) as (_, client):
+            response, seconds = await post(client, "hang")
+            assert response.status_code == 504
+            assert response.json()["error"]["code"] == "too_slow"
+            assert 0.3 <= seconds < 1
+            for _ in range(200):
+                response, _ = await post(client)
+                if response.status_code == 200:
+                    return
+                await asyncio.sleep(0.05)
+            raise AssertionError(response.text)
+
+    asyncio.run(work())
+
+
+def write_model(directory, name):
+    """As a model is saved: the manifest last, then one rename; a link shows which is current."""
+    made = directory / f"model-{name}"
+    made.mkdir()
+    (made / "name").write_text(name)
+    (made / "manifest.json").write_text(json.dumps({"name": name}))
+    link = directory / f"next-{name}"
+    link.symlink_to(made)
+    os.replace(link, directory / "current")
+
+
+def test_a_new_model_is_taken_over_without_a_dropped_request(tmp_path):
+    async def work():
+        write_model(tmp_path, "first")
+        async with running(model=tmp_path / "current", workers=2) as (crew, client):
+            answers, stop = [], False
+
+            async def keep_asking():
+                while not stop:
+                    answers.append((await post(client))[0])
+
+            asking = [asyncio.create_task(keep_asking()) for _ in range(8)]
+            await asyncio.sleep(0.3)
+            write_model(tmp_path, "second")
+            until = time.monotonic() + 30
+            while crew.model_sum != crew_module.model_sum(tmp_path / "current"):
+                assert time.monotonic() < until
+                await asyncio.sleep(0.05)
+            await asyncio.sleep(0.2)
+            stop = True
+            await asyncio.gather(*asking)
+            assert {r.status_code for r in answers} == {200}
+            models = [r.json()["model"] for r in answers]
+            assert (models[0], models[-1]) == ("first", "second")
+            assert set(models) == {"first", "second"}
+
+            write_model(tmp_path, "broken")
+            while b'models_total{outcome="refused"}' not in crew.metrics.text():
+                assert time.monotonic() < until
+                await asyncio.sleep(0.05)
+            assert (await post(client))[0].json()["model"] == "second"
+            write_model(tmp_path, "third")
+            while (await post(client))[0].json()["model"] != "third":
+                assert time.monotonic() < until
+                await asyncio.sleep(0.05)
+
+    asyncio.run(work())
+
+
+def test_what_keeps_the_crew_from_starting_is_told(tmp_path):
+    async def work():
+        write_model(tmp_path, "broken")
+        with pytest.raises(HashNewsError, match="this model is broken"):
+            async with running(model=tmp_path / "current"):
+                pass
+
+    asyncio.run(work())
+
+
+def test_a_client_that_sends_slowly_is_not_waited_for():
+    async def slowly():
+        yield b'{"text": '
+        await asyncio.sleep(5)
+        yield b'"x"}'
+
+    async def work():
+        async with running(seconds=0.3) as (_, client):
+            kind = {"Content-Type": "application/json"}
+            response = await client.post("/suggest", content=slowly(), headers=kind)
+            assert response.status_code == 408
+            assert response.json()["error"]["code"] == "too_slow"
+
+    asyncio.run(work())

@@ -1,0 +1,152 @@
+"""The memory: one honest past for every moment, however the posts came in."""
+
+import math
+import random
+
+import numpy as np
+import pytest
+from harbour import POSTS, ask, at, past_of, remember, town
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hashnews.suggest.evidence import DELAY
+from hashnews.suggest.memory import Memory
+from hashnews.text.terms import terms
+
+ALL = remember(town())
+WORDS = "budget vote council ferry harbour rain late tickets night good pass today".split()
+TAGS = ["Budget2020", "Council", "Ferry", "Harbour", "BobSays", "night"]
+
+made_up_posts = st.lists(
+    st.tuples(
+        st.integers(0, 200).map(lambda n: n / 4),
+        st.sampled_from(["ann", "bob", "cyd", None]),
+        st.lists(st.sampled_from(WORDS), min_size=1, max_size=6),
+        st.lists(st.sampled_from(TAGS), min_size=1, max_size=3),
+    ),
+    min_size=1,
+    max_size=25,
+).map(
+    lambda rows: [
+        (hours, user, " ".join(words) + ".\n" + " ".join("#" + tag for tag in tags))
+        for hours, user, words, tags in sorted(rows, key=lambda row: row[0])
+    ]
+)
+
+
+def visible(posts, moment, user):
+    """What a post may see: others' when they are an hour old, the author's own before it."""
+    return [
+        post
+        for post in posts
+        if post.posted <= moment - DELAY or (post.user == user is not None and post.posted < moment)
+    ]
+
+
+@settings(max_examples=150, deadline=None)
+@given(made_up_posts, st.floats(0, 52), st.sampled_from(["ann", "bob", "new", None]))
+def test_nothing_after_the_post_changes_anything(rows, hours, user):
+    posts, moment = remember(town(rows)), at(hours)
+    text = "the ferry and the budget vote tonight"
+    whole = ask(Memory(posts), moment, user, text)
+    seen = ask(Memory(visible(posts, moment, user)), moment, user, text)
+    assert whole.keys() == seen.keys()
+    for key, features in whole.items():
+        assert features == pytest.approx(seen[key], rel=1e-6), key
+
+
+def test_posts_of_others_wait_an_hour_and_ones_own_do_not():
+    memory = Memory(ALL)
+    assert "harbour" not in ask(memory, at(20.99), "ann", "ferries")
+    assert "harbour" in ask(memory, at(21), "ann", "ferries")
+    assert "harbour" in ask(memory, at(20.5), "cyd", "ferries")
+    assert "harbour" not in ask(memory, at(20), "cyd", "ferries")
+
+
+def test_a_memory_that_was_closed_knows_nothing_later():
+    memory = Memory(ALL)
+    closed = ask(memory, at(45), "bob", "ferry tickets", until=at(25))
+    assert "bobsays" in ask(memory, at(45), "bob", "ferry tickets")
+    assert "bobsays" not in closed
+    assert "harbour" in closed
+
+
+def test_posts_added_in_any_order_make_the_same_memory():
+    shuffled = list(ALL)
+    random.Random(3).shuffle(shuffled)
+    grown = Memory(shuffled[:4])
+    grown.extend(shuffled[4:6])
+    grown.extend(shuffled[6:])
+    text = "budget vote in the council"
+    whole, other = ask(Memory(ALL), at(50), "bob", text), ask(grown, at(50), "bob", text)
+    assert whole.keys() == other.keys()
+    assert all(whole[key] == pytest.approx(other[key]) for key in whole)
+
+
+def test_a_memory_is_bounded_in_age():
+    kept = Memory(ALL, days=0.5)
+    assert list(kept.ids) == ["p4", "p5", "p6", "p7", "p8"]
+
+
+def test_similarity_is_what_its_equation_says():
+    memory, text, moment = Memory(ALL), "Will the budget vote pass the council?", at(35)
+    past = past_of(memory, moment, "ann", text)
+    seen = visible(ALL, moment, "ann")
+    said = {post.id: set(terms(post.body)) for post in seen}
+    older = [post.id for post in seen if post.posted <= moment - DELAY]
+    frequency = {term: sum(term in said[post] for post in older) for term in terms(text)}
+    weight = {
+        term: math.log((len(older) + 1) / (n + 0.5)) ** 2 for term, n in frequency.items() if n
+    }
+    for row, likeness in zip(past.neighbours.tolist(), past.likeness.tolist(), strict=True):
+        mine = said[memory.ids[row]]
+        both = sum(value for term, value in weight.items() if term in mine)
+        length = math.sqrt(len(weight) / len(mine))
+        assert likeness == pytest.approx(both / sum(weight.values()) * length)
+    assert {memory.ids[row] for row in past.neighbours} == {
+        post for post, mine in said.items() if mine & weight.keys()
+    }
+
+
+def test_the_desk_is_left_clean():
+    memory = Memory(ALL)
+    past = past_of(memory, at(50), "bob", "ferry budget")
+    past.gather([])
+    past.clean()
+    assert not past._desk.similar.any()
+    assert not past._desk.evidence.any()
+    assert not past._desk.kinship.any()
+
+
+def test_an_empty_memory_has_nothing_to_say():
+    assert ask(Memory(), at(0), "ann", "the") == {}
+    assert np.array(Memory().times).size == 0
+
+
+def test_posts_by_nobody_known_wait_an_hour_for_nobody_known():
+    memory = Memory(remember(town([(0, "ann", "Ferry.\n#Ferry"), (10, None, "Ferry.\n#Quay")])))
+    assert "quay" not in ask(memory, at(10.9), None, "ferry")
+    assert "quay" in ask(memory, at(11), None, "ferry")
+
+
+def test_nobody_known_is_not_one_author():
+    features = ask(Memory(ALL), at(50), None, "budget")
+    assert all(row[6:15] == [0.0] * 9 for row in features.values())
+
+
+def test_hashtags_the_post_holds_are_not_suggested():
+    assert "ferry" not in ask(Memory(ALL), at(50), "bob", "a #ferry", frozenset({"ferry"}))
+
+
+def test_counts_are_those_one_counts_by_hand():
+    memory = Memory(ALL)
+    past = past_of(memory, at(42), "bob", "ferry")
+    past.gather([])
+    number = memory.tags.get("budget2020")
+    # p0, p2, p7 and p8 used it, p8 two hours ago.
+    assert len(past.uses(number)) == 4
+    assert past.evidence(np.array([number]), "day").tolist() == [2]
+    assert past.evidence(np.array([number]), "week").tolist() == [4]
+    assert past.written(number) == ["#Budget2020", "#Budget2020", "#Budget_2020", "#budget2020"]
+    assert past.mine(memory.tags.get("bobsays")) == ("p6", "p4")
+    assert len(POSTS) == len(memory)
