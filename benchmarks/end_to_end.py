@@ -37,7 +37,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2)
     options = parser.parse_args()
     posts = list(RecordFile(options.posts, PreparedPost))
-    with HashNews.load(options.news, options.model) as hashnews:
+    with HashNews(options.news, options.model) as hashnews:
         sizes = {"articles": len(hashnews.store), "remembered": len(hashnews.memory)}
         single = one_by_one(hashnews, posts[-options.n - WARM_UP :])
     shares = [(options.news, options.model, posts[-options.batch :])] * options.workers
@@ -71,7 +71,7 @@ def one_by_one(hashnews: HashNews, posts: list[PreparedPost]) -> dict[str, objec
 
 def in_batches(news: Path, model: Path | None, posts: list[PreparedPost]) -> tuple[float, ...]:
     """Start, end and processor time of one process that answers all posts."""
-    with HashNews.load(news, model) as hashnews:
+    with HashNews(news, model) as hashnews:
         hashnews.suggest_again(posts[:TOGETHER])
         start, cpu = time.time(), time.process_time()
         for first in range(0, len(posts), TOGETHER):

@@ -63,7 +63,7 @@ class Loaded(NamedTuple):
 def load(news: Path) -> Loaded:
     """Open a store with its memory of posts, in a process of its own."""
     began = time.process_time()
-    with HashNews.load(news) as hashnews:
+    with HashNews(news) as hashnews:
         hashnews.suggest(
             Post(id="x", text="We march.", created_at=datetime(2020, 6, 2, tzinfo=UTC))
         )
@@ -102,7 +102,7 @@ def suggest(data: Path, news: Path, folder: Path) -> Promises:
             store.database.run("DELETE FROM posts WHERE row % 10 > 0")
     loaded, costs = [], []
     for path in (few, news):
-        HashNews.load(path).close()  # builds the index
+        HashNews(path).close()  # builds the index
         with get_context("spawn").Pool(1) as pool:
             loaded.append(pool.apply(load, (path,)))
         for name in ("answers", "again"):

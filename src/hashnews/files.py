@@ -24,7 +24,7 @@ from pydantic import ValidationError
 
 from hashnews.config import explain
 from hashnews.errors import DataError, MissingExtra
-from hashnews.records import Record
+from hashnews.records import Post, PreparedPost, Record, post_kind
 
 R = TypeVar("R", bound=Record)
 OnError = Literal["stop", "skip"]
@@ -62,7 +62,7 @@ class RecordFile(Generic[R]):
     ):
         self.path = path
         self.done = 0.0
-        self._kind = kind
+        self._kind: type[R] = kind
         self._on_error = on_error
         self._skipped = Skipped() if skipped is None else skipped
 
@@ -155,6 +155,25 @@ class RecordFile(Generic[R]):
         except (OSError, EOFError, zlib.error) as error:
             # Past a break in the file nothing can be trusted; what came before is whole.
             self._refuse(DataError(f"cannot be read on: {_os_reason(error)}", self.path), "")
+
+
+class PostFile(RecordFile[Post | PreparedPost]):
+    """A file of posts, raw or prepared, line by line."""
+
+    def __init__(
+        self, path: str | Path, on_error: OnError = "stop", skipped: Skipped | None = None
+    ):
+        super().__init__(path, Post, on_error, skipped)
+
+    def _record(self, content: bytes | dict[str, Any]) -> Post | PreparedPost:
+        if isinstance(content, dict):
+            self._kind = post_kind(content)
+        else:
+            self._kind = Post
+            if b'"body"' in content:
+                with suppress(ValueError, RecursionError):
+                    self._kind = post_kind(json.loads(content))
+        return super()._record(content)
 
 
 def file_format(path: str | Path) -> str:

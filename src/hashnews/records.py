@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from typing import Annotated, Any, Literal, NamedTuple
@@ -182,12 +183,31 @@ class PreparedPost(Record):
     inline: tuple[Hashtag, ...] = ()
     urls: tuple[str, ...] = ()
 
+    def as_post(self) -> Post:
+        """The post as it is asked about: what it says, its targets left out."""
+        return Post(
+            id=self.id,
+            text=self.body,
+            created_at=self.created_at,
+            user=self.user,
+            collection=self.collection,
+        )
+
+
+def post_kind(fields: Mapping[str, Any]) -> type[Post] | type[PreparedPost]:
+    """What a record of a post is: a prepared one has a body and no text."""
+    return PreparedPost if "body" in fields and "text" not in fields else Post
+
+
+SourceName = Literal["post", "news", "memory", "author", "rising", "season", "generator"]
+
 
 class Reason(Record):
     """Why a hashtag is suggested: a source, its share of the score, and what it goes by."""
 
-    source: Literal["post", "news", "memory", "author", "rising", "together", "season", "generator"]
-    weight: float
+    source: SourceName
+    text: str = ""  # in a few words
+    weight: float = 0.0
     articles: tuple[str, ...] = ()  # ids
     words: tuple[str, ...] = ()  # context words
     posts: tuple[str, ...] = ()  # ids of earlier posts
@@ -222,6 +242,7 @@ class FoundArticle(Record):
 class Answer(Record):
     """What is said to a post: hashtags, and the news they rest on."""
 
+    post_id: str
     post: Post
     suggestions: tuple[Suggestion, ...]
     articles: tuple[FoundArticle, ...]

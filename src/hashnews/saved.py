@@ -99,6 +99,14 @@ def read_manifest(directory: Path, kind: str) -> Manifest:
     return Manifest(about, files)
 
 
+def kind_of(directory: Path) -> str | None:
+    """What a directory says it holds; None where it cannot be read."""
+    try:
+        return str(json.loads((directory / MANIFEST).read_text("utf-8"))["kind"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
 def check_file(directory: Path, name: str, expected: FileSum) -> None:
     """Refuse a file that is not what the manifest says."""
     path = directory / name

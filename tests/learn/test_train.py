@@ -6,6 +6,7 @@ from datetime import timedelta
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from hashnews.suggest.features import FEATURES, SEASON
 
 from hashnews.cli import main
 from hashnews.files import RecordFile, write_records
@@ -15,7 +16,6 @@ from hashnews.posts.table import read_posts
 from hashnews.prepare.preparer import Preparer
 from hashnews.records import Post
 from hashnews.sample import sample_file
-from hashnews.suggest.features import FEATURES, SEASON
 from hashnews.suggest.memory import Memory
 from hashnews.suggest.model import Model
 from hashnews.suggest.pipeline import HashNews, Read, sample_store
@@ -65,7 +65,7 @@ def test_one_command_trains_a_model_that_suggests(sample, tmp_path):
     assert known
     assert all(form.startswith("#") for form in known.values())
     assert {key.lower() for key in known} == set(known)
-    with HashNews.load(sample, tmp_path / "model") as hashnews:
+    with HashNews(sample, tmp_path / "model") as hashnews:
         post = Post.model_validate({"text": "Hong Kong", "created_at": "2020-06-02T00:00:00Z"})
         assert hashnews.suggest(post).suggestions
 
@@ -96,7 +96,7 @@ def test_older_posts_fill_the_calendar(sample, tmp_path):
     model = Model.load(tmp_path / "model")
     feature = model.ranker.trees.feature
     assert set(feature.tolist()) & {FEATURES.index(name) for name in SEASON}
-    with HashNews.load(sample, tmp_path / "model") as hashnews:
+    with HashNews(sample, tmp_path / "model") as hashnews:
         found = hashnews.suggest(posts[-1], n=50).suggestions
     assert "season" in {why.source for one in found for why in one.because}
 

@@ -27,7 +27,7 @@ ZEBRA = {"text": "Did you see the zebra in Utopia?", "created_at": "2020-06-02T0
 
 @pytest.fixture(scope="module")
 def pipeline(sample_news):
-    with HashNews.load(sample_news) as made:
+    with HashNews(sample_news) as made:
         yield made
 
 

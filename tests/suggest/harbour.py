@@ -2,11 +2,12 @@
 
 from datetime import UTC, datetime, timedelta
 
+from hashnews.suggest.features import Query, candidates
+
 from hashnews.posts.table import Remembered, remembered
 from hashnews.prepare.preparer import Preparer
 from hashnews.records import Post
 from hashnews.suggest.evidence import Desk, Past
-from hashnews.suggest.features import Query, candidates
 from hashnews.suggest.memory import Memory
 from hashnews.text.entities import load_finder
 from hashnews.text.segment import shipped_segmenter

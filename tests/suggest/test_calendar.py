@@ -4,6 +4,7 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 from harbour import past_of, remember, town
+from hashnews.suggest.features import FEATURES, SEASON, Query, candidates
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,7 +22,6 @@ from hashnews.suggest.calendar import (
     calendar_of,
     counts_years,
 )
-from hashnews.suggest.features import FEATURES, SEASON, Query, candidates
 from hashnews.suggest.memory import Memory
 from hashnews.suggest.prior import Knowledge, knowledge_of, known_hashtags, merged
 from hashnews.times import A_DAY, microseconds

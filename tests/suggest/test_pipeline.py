@@ -33,7 +33,7 @@ def cache(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def hashnews(cache):
-    with HashNews.load() as opened:
+    with HashNews() as opened:
         yield opened
 
 
@@ -80,7 +80,7 @@ def test_every_suggestion_says_why(hashnews):
 
 
 def test_nothing_published_or_posted_later_changes_an_answer(own):
-    with HashNews.load(own) as before:
+    with HashNews(own) as before:
         expected = [before.suggest(post(at=AT + timedelta(days=d))) for d in range(-8, 1, 2)]
     later = AT + timedelta(minutes=1)
     article = {"id": "x", "title": "Zebra found", "text": TEXT, "published_at": later.isoformat()}
@@ -88,7 +88,7 @@ def test_nothing_published_or_posted_later_changes_an_answer(own):
     news.write_text(json.dumps(article) + "\n")
     assert CliRunner().invoke(main, ["news", "add", str(news), "--news", str(own)]).exit_code == 0
     remember(own, [post(f"{TEXT}. #Zebra #Zoo", later, "someone", id="z")])
-    with HashNews.load(own) as after:
+    with HashNews(own) as after:
         got = [after.suggest(post(at=AT + timedelta(days=d))) for d in range(-8, 1, 2)]
     for one, other in zip(expected, got, strict=True):
         assert one.suggestions == other.suggestions
@@ -98,7 +98,7 @@ def test_nothing_published_or_posted_later_changes_an_answer(own):
 
 def test_a_new_post_is_seen_at_once_by_its_author_and_in_an_hour_by_others(own):
     remember(own, [post("Zebras in the park!\n#ZebraWatch", AT, "zoe", id="z1")])
-    with HashNews.load(own) as hashnews:
+    with HashNews(own) as hashnews:
 
         def suggested(minutes, user):
             answer = hashnews.suggest(post("Zebras!", AT + timedelta(minutes=minutes), user))
@@ -156,7 +156,7 @@ def test_low_scores_can_be_left_out(hashnews):
 def test_blocked_hashtags_do_not_come_from_the_memory(own):
     remember(own, [post(f"Zebras {n}.\n#ZebraPorn #ZebraWatch", AT, f"u{n}", id=f"z{n}")
                    for n in range(5)])  # fmt: skip
-    with HashNews.load(own) as hashnews:
+    with HashNews(own) as hashnews:
         answer = hashnews.suggest(post("Zebras 3", AT + timedelta(hours=3)), n=50)
     tags = [suggestion.hashtag for suggestion in answer.suggestions]
     assert "#ZebraWatch" in tags
@@ -172,7 +172,7 @@ def test_a_store_without_posts_gets_answers_from_the_news(cache, tmp_path):
     (tmp_path / "n.jsonl").write_text("\n".join(map(json.dumps, lines)))
     run = CliRunner().invoke(main, ["news", "add", str(tmp_path / "n.jsonl"), "--news", str(path)])
     assert run.exit_code == 0, run.output
-    with HashNews.load(path) as hashnews:
+    with HashNews(path) as hashnews:
         answer = hashnews.suggest(post("we felt the quake", AT + timedelta(hours=1)))
     assert "#Zagreb" in [suggestion.hashtag for suggestion in answer.suggestions]
     said = {word.word for word in answer.context} | set("we felt the quake".split())
@@ -183,15 +183,15 @@ def test_a_store_without_posts_gets_answers_from_the_news(cache, tmp_path):
 
 def test_what_is_missing_or_damaged_is_refused(cache, tmp_path):
     with pytest.raises(StoreError):
-        HashNews.load(tmp_path / "none.db")
+        HashNews(tmp_path / "none.db")
     with pytest.raises(ModelError):
-        HashNews.load(model=tmp_path / "none")
+        HashNews(model=tmp_path / "none")
     for name in ("ranker.npz", "calendar.txt"):
         damaged = tmp_path / name
         shutil.copytree(shipped_model(), damaged)
         (damaged / name).write_bytes(b"x")
         with pytest.raises(ModelError, match="damaged"):
-            HashNews.load(model=damaged)
+            HashNews(model=damaged)
 
 
 # ----- the memory in the store -----
@@ -265,7 +265,7 @@ def test_what_only_the_model_recalls_is_not_shown(own, moment):
             for known in read_posts(store)
             for tag in (*known.hashtags, *known.inline)
         }
-    with HashNews.load(own) as hashnews:
+    with HashNews(own) as hashnews:
         for text in EVERYDAY:
             answer = hashnews.suggest(post(text, moment), n=50)
             told = [f"{article.title} {' '.join(article.entities)}" for article in answer.articles]

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from hashnews.suggest.because import FEATURES_OF
+from hashnews.suggest.features import FEATURES
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hashnews.errors import ModelError
 from hashnews.suggest import ranker as module
-from hashnews.suggest.because import FEATURES_OF
-from hashnews.suggest.features import FEATURES
 from hashnews.suggest.ranker import (
     Calibration,
     Ranker,

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hashnews.cli.suggest import because
-
 if TYPE_CHECKING:
     from hashnews.records import Answer, PreparedPost
 
@@ -36,8 +34,8 @@ def demo(posts: int) -> None:
     prepared = list(preparer.prepare(raw.values()))
     click.echo("Reading the sample; the first run also compiles, which takes a while.", err=True)
     chosen = prepared[:: max(1, len(prepared) // max(1, posts))][:posts]
-    with HashNews.load() as hashnews:
-        answers = hashnews.suggest_again(chosen)
+    with HashNews() as hashnews:
+        answers = hashnews.suggest_all(chosen)
         articles, remembered = len(hashnews.store), len(hashnews.memory)
     hit = sum(
         _show(post, raw[post.id].text, answer) for post, answer in zip(chosen, answers, strict=True)
@@ -52,7 +50,6 @@ def demo(posts: int) -> None:
 def _show(post: PreparedPost, text: str, answer: Answer) -> bool:
     """Print one post; whether a hashtag its author used is among the first suggestions."""
     used = {tag.key for tag in post.hashtags}
-    titles = {article.id: article.title for article in answer.articles}
     click.secho(f"{post.created_at:%Y-%m-%d %H:%M}  {post.user}", bold=True)
     click.echo(textwrap.indent(text, "  "))
     click.echo(_label("used") + " ".join(tag.written for tag in post.hashtags))
@@ -60,7 +57,7 @@ def _show(post: PreparedPost, text: str, answer: Answer) -> bool:
     marked = [f"{s.hashtag}{'*' if ''.join(s.words) in used else ''} {s.score:.2f}" for s in first]
     click.echo(_label("suggested") + "  ".join(marked))
     for suggestion in first[:EXPLAINED]:
-        reasons = "; ".join(because(reason, titles) for reason in suggestion.because[:3])
+        reasons = "; ".join(reason.text for reason in suggestion.because[:3])
         click.echo(_label("because") + f"{suggestion.hashtag}: {reasons}")
     click.echo()
     return any("".join(suggestion.words) in used for suggestion in first)

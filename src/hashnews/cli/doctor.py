@@ -132,7 +132,7 @@ def _suggestion(news: Path | None, model: Path | None) -> Iterator[Finding]:
     from hashnews.records import Post
     from hashnews.suggest.pipeline import HashNews
 
-    with HashNews.load(news, model) as hashnews:
+    with HashNews(news, model) as hashnews:
         hashnews.suggest(Post.model_validate(POST))  # the first one compiles
         answer = hashnews.suggest(Post.model_validate(POST))
     yield Finding("model", str(model or "the shipped one"))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
@@ -16,25 +17,25 @@ from hashnews.cli.console import engine_for, engine_options, json_option, track
 from hashnews.cli.options import as_moment
 
 if TYPE_CHECKING:
-    from hashnews.records import Answer, Post, Reason
+    from hashnews.records import Answer, Post, PreparedPost
 
-TOGETHER = 32  # posts read from a pipe at a time
+TOGETHER = 32  # posts that are answered at a time
 
 
 @click.command()
-@click.argument("text")
+@click.argument("text", metavar="TEXT|-|POSTS")
 @click.option("--at", callback=as_moment, metavar="TIME", help="When it is posted; default: now.")
 @click.option("--user", help="Who posts it: habits count.")
 @click.option("--news", type=click.Path(path_type=Path), metavar="DB",
               help="News and memory; default: news.db, or else the shipped sample.")  # fmt: skip
 @click.option("--model", type=click.Path(path_type=Path), metavar="DIR",
-              help="Instead of the shipped model.")  # fmt: skip
+              help="A suggester or a generator instead of the shipped model.")  # fmt: skip
 @click.option("-n", "most", type=click.IntRange(1, 50), default=10, show_default=True,
               help="Hashtags at most.")  # fmt: skip
 @click.option("--min-score", type=click.FloatRange(0, 1), default=0.01, show_default=True,
               help="Hide suggestions whose probability is below this value.")  # fmt: skip
-@click.option("-o", "--out", type=click.Path(path_type=Path), metavar="DIR",
-              help="Where the answers go, with --engine ray.")  # fmt: skip
+@click.option("-o", "--out", type=click.Path(path_type=Path), metavar="FILE",
+              help="Where the answers go as JSON lines; with --engine ray a folder.")  # fmt: skip
 @engine_options
 @json_option
 def suggest(
@@ -50,10 +51,12 @@ def suggest(
     address: str | None,
     as_json: bool,
 ) -> None:
-    """Suggest hashtags for TEXT, or for each line of standard input (`-`): a text or a JSON post.
+    """Suggest hashtags for a text, for lines of standard input (`-`) or for a file of posts.
 
-    Of suggestions with a score of 0.3 about 30 % are used. With --engine ray TEXT is a folder of
-    posts by day.
+    A line of standard input is a text or a post as JSON. A file holds posts, raw or prepared, as
+    JSON lines, CSV or Parquet; the trailing hashtags of a prepared post count as unknown. Of
+    suggestions with a score of 0.3 about 30 % are used. With --engine ray the argument is a folder
+    of posts by day.
     """
     if engine == "ray":
         if out is None or news is None or at or user:
@@ -65,32 +68,46 @@ def suggest(
             done = suggest_days(step, Path(text), out, run, lambda files: track(files, "suggest"))
         click.echo(json.dumps(done.as_dict()) if as_json else f"{done}, see {out}")
         return
-    if out is not None:
-        raise click.UsageError("-o is of --engine ray; here the answers go to standard output")
+    from hashnews.files import new_file
     from hashnews.suggest.pipeline import HashNews
 
     if news is None and Path("news.db").exists():
         news = Path("news.db")
     if news is None:
         click.echo("Without --news: the shipped sample, 2020-05-20 to 2020-06-08.", err=True)
-    with HashNews.load(news, model) as hashnews:
-        for posts in _posts(text, at, user):
+    count = 0
+    with HashNews(news, model) as hashnews, new_file(out) if out else nullcontext() as stream:
+        for posts in _batches(_posts(text, at, user)):
             for answer in hashnews.suggest_all(posts, most, min_score):
-                click.echo(answer.to_json() if as_json else "\n".join(_lines(answer)))
+                _show(answer, stream, as_json)
+                count += 1
+    if out:
+        click.echo(f"{count:,} posts, see {out}", err=True)
 
 
-def _posts(text: str, at: datetime | None, user: str | None) -> Iterator[list[Post]]:
+def _batches(posts: Iterable[Post | PreparedPost]) -> Iterator[list[Post | PreparedPost]]:
+    stream = iter(posts)
+    while batch := list(islice(stream, TOGETHER)):
+        yield batch
+
+
+def _posts(text: str, at: datetime | None, user: str | None) -> Iterator[Post | PreparedPost]:
+    from hashnews.files import PostFile
+
     given = {"created_at": at, "user": user}
     given = {name: value for name, value in given.items() if value is not None}
-    if text != "-":
-        yield [_post({"text": text, **given}, 0)]
-        return
-    lines = ((n, line) for n, line in enumerate(sys.stdin, 1) if line.strip())
-    while batch := list(islice(lines, TOGETHER)):
-        yield [_post(_read(line, n) | given, n) for n, line in batch]
+    if text == "-":
+        for number, line in enumerate(sys.stdin, 1):
+            if line.strip():
+                yield _post(_read(line, number) | given, number)
+    elif Path(text).is_file():
+        for post in track(PostFile(text), f"suggest {text}"):
+            yield post.model_copy(update=given)
+    else:
+        yield _post({"text": text, **given}, 0)
 
 
-def _read(line: str, number: int) -> dict[str, object]:
+def _read(line: str, number: int) -> dict[str, Any]:
     from hashnews.errors import DataError
 
     if not line.lstrip().startswith("{"):
@@ -101,53 +118,27 @@ def _read(line: str, number: int) -> dict[str, object]:
         raise DataError(f"not valid JSON ({error})", "-", number) from None
 
 
-def _post(fields: dict[str, object], number: int) -> Post:
+def _post(fields: dict[str, Any], number: int) -> Post | PreparedPost:
     from pydantic import ValidationError
 
     from hashnews.config import explain
     from hashnews.errors import DataError
-    from hashnews.records import Post
+    from hashnews.records import post_kind
 
     try:
-        return Post.model_validate(fields)
+        return post_kind(fields).model_validate(fields)
     except ValidationError as error:
         raise DataError(explain(error), "-", number) from None
 
 
-def _lines(answer: Answer) -> Iterator[str]:
-    titles = {article.id: article.title for article in answer.articles}
-    for suggestion in answer.suggestions:
-        reasons = "; ".join(because(reason, titles) for reason in suggestion.because)
-        yield f"{suggestion.score:5.2f}  {suggestion.hashtag}  ({reasons})"
-    if not answer.suggestions:
-        yield "no hashtag"
-
-
-def because(reason: Reason, titles: dict[str, str]) -> str:
-    """A reason in a few words."""
-    match reason.source:
-        case "post":
-            return f"in the post: {reason.entity}" if reason.entity else "in the post"
-        case "news" if reason.articles:
-            title = titles.get(reason.articles[0], "")
-            on = f" on {reason.entity}" if reason.entity else ""
-            on += f" ({reason.rise:.1f} on the rise)" if (reason.rise or 0) > 1 else ""
-            return f"{_many(len(reason.articles), 'article')}{on} “{title}”"
-        case "news":
-            return f"the news says {', '.join(reason.words)}"
-        case "memory":
-            what = "similar earlier post" if reason.posts else "earlier use"
-            return _many(reason.count or 0, what)
-        case "author":
-            return f"used by the author {_many(reason.count or 0, 'time')}"
-        case "rising":
-            return f"{_many(reason.count or 0, 'use')} in a week"
-        case "together":
-            return "used together"
-        case "season":
-            return f"{_many(reason.count or 0, 'author')} around this time in {reason.day:%Y}"
-    return "generated"
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+def _show(answer: Answer, out: IO[str] | None, as_json: bool) -> None:
+    if out is not None:
+        out.write(answer.to_json() + "\n")
+    elif as_json:
+        click.echo(answer.to_json())
+    else:
+        for suggestion in answer.suggestions:
+            reasons = "; ".join(reason.text for reason in suggestion.because)
+            click.echo(f"{suggestion.score:5.2f}  {suggestion.hashtag}  ({reasons})")
+        if not answer.suggestions:
+            click.echo("no hashtag")

@@ -10,7 +10,7 @@ on up to the post), *frozen* (it was closed some days before) and *news only* (t
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import islice, pairwise
 from typing import Any, NamedTuple
 
@@ -19,22 +19,20 @@ import numpy as np
 from hashnews.arrays import Array
 from hashnews.config import Config
 from hashnews.errors import DataError, MissingExtra
-from hashnews.generate.generator import Generator
-from hashnews.prepare.preparer import rule_of
-from hashnews.suggest.evidence import Desk
-from hashnews.suggest.features import FEATURES, look_back
-from hashnews.suggest.memory import Memory
-from hashnews.suggest.pipeline import Read, generate, judge, query_of
-from hashnews.suggest.prior import Knowledge
+from hashnews.suggest.candidates import Search
+from hashnews.suggest.query import PostWithNews
 from hashnews.suggest.ranker import Calibration, Ranker, Trees, average, isotonic, trees_of
+from hashnews.suggest.sources import FEATURES
 from hashnews.times import A_DAY
 
-NOTHING = Knowledge()
+NEVER = 0  # a memory closed before everything
 TOGETHER = 32  # posts the generator reads at a time
-Closing = Callable[[Read], int | None]  # when the memory is closed for a post; None: it goes on
+Closing = Callable[
+    [PostWithNews], int | None
+]  # when the memory is closed for a post; None: it goes on
 
 
-def goes_on(_: Read) -> None:
+def goes_on(_: PostWithNews) -> None:
     """The closing of a memory that is never closed."""
 
 
@@ -79,43 +77,35 @@ class Examples(NamedTuple):
 
 
 def make_examples(
-    posts: Iterable[Read],
-    memory: Memory,
+    posts: Iterable[PostWithNews],
+    search: Search,
     closing: Closing = goes_on,
-    generator: Generator | None = None,
-    knowledge: Knowledge = NOTHING,
-    beams: int = 10,
+    never: Collection[str] = (),
 ) -> Examples:
-    """The candidates of posts, each from its own past; `knowledge` is older than all of them."""
-    desk = Desk(memory)
+    """The candidates of posts, each from its own past.
+
+    What `search` knows by itself must be older than all of them; `never` are keys that are in
+    every post by construction.
+    """
     features, used = [np.zeros((0, len(FEATURES)), np.float32)], [np.zeros(0, np.uint8)]
     keys, gold, ids = [], [], []
     stream = iter(posts)
     while batch := list(islice(stream, TOGETHER)):
-        read = [unanswered(at) for at in batch]
-        found = [
-            look_back(
-                memory, desk, query_of(at, knowledge, written), at.post.user,
-                rule_of(at.post).searched_for, closing(at),
-            )[1]
-            for at, written in zip(read, generate(generator, read, beams), strict=True)
-        ]  # fmt: skip
-        for at, judged in zip(batch, judge(generator, read, found), strict=True):
-            wanted = {tag.key for tag in at.post.hashtags}
-            features.append(judged.features)
-            used.append(np.array([key in wanted for key in judged.keys], np.uint8))
-            keys.append(judged.keys)
+        unanswered = [read.unanswered() for read in batch]
+        closed = [closing(read) for read in batch]
+        for read, (_, found) in zip(
+            batch, search.candidates(unanswered, never, closed), strict=True
+        ):
+            wanted = {tag.key for tag in read.post.hashtags}
+            features.append(found.features)
+            used.append(np.array([key in wanted for key in found.keys], np.uint8))
+            keys.append(found.keys)
             gold.append(len(wanted))
-            ids.append(at.post.id)
+            ids.append(read.post.id)
     sizes = np.array([len(listed) for listed in keys], np.int64)
     return Examples(
         np.concatenate(features), np.concatenate(used), sizes, np.array(gold, np.int64), keys, ids
     )
-
-
-def unanswered(read: Read) -> Read:
-    """A post as it was before its author chose hashtags."""
-    return read._replace(post=read.post.model_copy(update={"hashtags": ()}))
 
 
 def thinned(examples: Examples, most: int, seed: int) -> tuple[Array, Array, Array]:
@@ -187,31 +177,29 @@ def calibrated(ranker: Ranker, held_out: Sequence[Examples]) -> Ranker:
 
 
 def situations(
-    posts: Sequence[Read],
-    memory: Memory,
+    posts: Sequence[PostWithNews],
+    search: Search,
     config: RankerConfig,
-    generator: Generator | None = None,
-    knowledge: Knowledge = NOTHING,
-    beams: int = 10,
+    never: Collection[str] = (),
 ) -> list[Examples]:
     """Posts dealt out to the three situations: online, frozen, news only."""
     chance = random.Random(5)
     drawn = [chance.random() for _ in posts]
     frozen, most = config.frozen, config.frozen + config.news_only
-    first = int(memory.times[0]) if len(memory) else 0
+    first = int(search.memory.times[0]) if len(search.memory) else 0
 
-    def dealt(low: float, high: float) -> list[Read]:
+    def dealt(low: float, high: float) -> list[PostWithNews]:
         return [post for post, at in zip(posts, drawn, strict=True) if low <= at < high]
 
-    def closing(read: Read) -> int:
+    def closing(read: PostWithNews) -> int:
         """Some time before the post, but not before half of what there was."""
         longest = min(config.closed_days * A_DAY, max(0, read.moment - first) / 2)
         return int(read.moment - random.Random(read.post.id).uniform(0, longest))
 
     return [
-        make_examples(dealt(most, 1), memory, goes_on, generator, knowledge, beams),
-        make_examples(dealt(0, frozen), memory, closing, generator, knowledge, beams),
-        make_examples(dealt(frozen, most), Memory(), goes_on, generator, knowledge, beams),
+        make_examples(dealt(most, 1), search, goes_on, never),
+        make_examples(dealt(0, frozen), search, closing, never),
+        make_examples(dealt(frozen, most), search, lambda _: NEVER, never),
     ]
 
 

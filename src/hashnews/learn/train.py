@@ -26,10 +26,11 @@ from hashnews.posts.table import remembered
 from hashnews.prepare.preparer import Preparer
 from hashnews.records import Post, PreparedPost
 from hashnews.retrieve.all_words import BestRetriever
+from hashnews.suggest.candidates import Search
 from hashnews.suggest.memory import Memory
 from hashnews.suggest.model import ModelConfig, save_model
-from hashnews.suggest.pipeline import look_up
-from hashnews.suggest.prior import Knowledge, knowledge_of, known_hashtags, merged
+from hashnews.suggest.prior import Prior, known_hashtags, merged, prior_of
+from hashnews.suggest.query import with_news
 from hashnews.suggest.ranker import Ranker
 from hashnews.text.entities import load_finder
 from hashnews.text.segment import shipped_segmenter
@@ -69,7 +70,7 @@ class Lessons(NamedTuple):
 
     taught: list[Examples]
     held_out: list[Examples]
-    knowledge: Knowledge
+    prior: Prior
 
 
 def train(config: SuggesterConfig, out: Path, watch: Watch = lambda posts, _: posts) -> Ranker:
@@ -86,14 +87,14 @@ def train(config: SuggesterConfig, out: Path, watch: Watch = lambda posts, _: po
         for at, situation in enumerate(("online", "frozen", "news only"))
     }
     about = {
-        "features": "hashnews.suggest.features",
+        "features": "hashnews.suggest.sources",
         "posts": sum(len(part.sizes) for part in taught),
         "held_out": figures,
     }
     named = None if config.generator is None else os.path.relpath(config.generator, out)
     settings = ModelConfig(generator=named, beams=config.beams)
-    knowledge = merged([lesson.knowledge for lesson in lessons])
-    save_model(out, ranker, settings, knowledge, _card(about), about)
+    prior = merged([lesson.prior for lesson in lessons])
+    save_model(out, ranker, settings, prior, _card(about), about)
     return ranker
 
 
@@ -115,25 +116,25 @@ def _lessons(
         if len(some) > config.most:
             some = sorted(random.Random(1).sample(some, config.most), key=lambda post: _time(post))
         retriever = BestRetriever(NewsIndex.open(store))
-        memory = Memory(posts, ModelConfig().days)
         began = remembered(some[0]).posted
-        knowledge = knowledge_of(posts)
+        prior = prior_of(posts)
         # What the calendar says of a post is a year older by itself.
         before = known_hashtags(post for post in posts if post.posted < began)
-        older = knowledge._replace(hashtags=before)
+        memory = Memory(posts, ModelConfig().days)
+        search = Search(memory, generator, prior._replace(hashtags=before), config.beams)
 
         def lessons(posts: Sequence[PreparedPost], what: str) -> list[Examples]:
-            read = [at for post in watch(posts, what) for at in look_up(retriever, store, [post])]
-            return situations(read, memory, config.ranker, generator, older, config.beams)
+            read = [at for post in watch(posts, what) for at in with_news(retriever, store, [post])]
+            return situations(read, search, config.ranker)
 
         taught, held_out = lessons(some, "taught"), lessons(usable[last:], "held out")
-        return Lessons(taught, held_out, knowledge)
+        return Lessons(taught, held_out, prior)
 
 
 def _raw(files: Iterable[Path], collection: str | None) -> Iterator[Post]:
     for path in files:
         for post in RecordFile(path, Post):
-            if collection is None or post.collection in (None, collection):
+            if collection in (None, post.collection):
                 yield post
 
 
@@ -158,5 +159,6 @@ calibrated on newer posts, which also gave these figures:
 |---|---|---|
 {rows}
 
-It knows no hashtags and no people by itself: those come from the store it is used with.
+By itself it knows `known.txt`, hashtags that several authors used, and `calendar.txt`, days on
+which they did. It knows no author: habits come from the store it is used with.
 """

@@ -36,7 +36,7 @@ JOURNAL = "WAL" if is_wal_safe(sqlite3.sqlite_version_info) else "TRUNCATE"
 
 
 class Database:
-    """A connection to one store file; for one thread."""
+    """A connection to one store file; for one thread at a time."""
 
     def __init__(self, path: str | Path, mode: Mode, patience: float = PATIENCE):
         self.path = Path(path)
@@ -56,7 +56,9 @@ class Database:
         # so can it roll back what a killed writer left half done. `query_only` keeps it a reader.
         access = "rwc" if mode == "write" else "rw"
         uri = f"file:{quote(os.path.abspath(self.path))}?mode={access}"
-        return sqlite3.connect(uri, timeout=self._patience, isolation_level=None, uri=True)
+        return sqlite3.connect(
+            uri, timeout=self._patience, isolation_level=None, uri=True, check_same_thread=False
+        )
 
     def _prepare(self, mode: Mode) -> None:
         db = self._connection

@@ -71,7 +71,7 @@ class Asked(NamedTuple):
 
     def open(self) -> HashNews:
         """The store, its index, the memory and the model."""
-        hashnews = HashNews.load(self.news, self.model)
+        hashnews = HashNews(self.news, self.model)
         if self.state not in (None, self.state_of(hashnews)):
             hashnews.close()
             raise StoreError(

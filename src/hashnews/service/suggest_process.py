@@ -21,7 +21,7 @@ class Suggester:
     """One pipeline; what was asked last is asked again after a change, so that nobody waits."""
 
     def __init__(self, news: Path | None, model: Path | None):
-        self._pipeline = HashNews.load(news, model)
+        self._pipeline = HashNews(news, model)
         self._last = self._news_as_posts()
         self._suggested(self._last)
 

@@ -37,7 +37,7 @@ NUMBERED = 4  # letters, at least, before it: fewer are a bill, a district, a ro
 _NUMBERED = re.compile(r"(.*?)([0-9]{2,4})", re.DOTALL)
 
 
-class Day(NamedTuple):
+class HashtagDay(NamedTuple):
     """A day on which several authors used a hashtag."""
 
     day: int  # since 1970
@@ -62,7 +62,7 @@ class Season(NamedTuple):
 class Calendar:
     """The days of hashtags, by time; a post sees those a year or more before it."""
 
-    def __init__(self, days: Iterable[Day] = ()):
+    def __init__(self, days: Iterable[HashtagDay] = ()):
         self.days = sorted(days)
         self._at: Array = np.array([day.day for day in self.days], np.int64)
         self.around = lru_cache(64)(self._around)
@@ -102,7 +102,7 @@ def _order(season: Season) -> tuple[int, float]:
     return season.authors, -season.away
 
 
-def _season(day: Day, years: int, away: float) -> Season:
+def _season(day: HashtagDay, years: int, away: float) -> Season:
     """A hashtag as it was, or as it is now where its number counts the years."""
     when = date.fromordinal(EPOCH + day.day)
     season = Season(day.written, day.words, day.authors, day.share, away, False, when)
@@ -124,11 +124,11 @@ def counts_years(stem: str, number: str, year: int) -> bool:
     return len(number) < 4 and int(number) >= ANNIVERSARY and len(stem) >= NUMBERED
 
 
-def _day(line: str) -> Day:
+def _day(line: str) -> HashtagDay:
     try:
         when, written, words, authors, share = line.rstrip("\n").split("\t")
         day = date.fromisoformat(when).toordinal() - EPOCH
-        return Day(day, written, tuple(words.split()), int(authors), float(share))
+        return HashtagDay(day, written, tuple(words.split()), int(authors), float(share))
     except ValueError:
         raise DataError(f"not a line of a calendar: {line.rstrip()!r}") from None
 
@@ -147,9 +147,8 @@ def calendar_of(posts: Iterable[Remembered]) -> Calendar:
         if len(used) >= SEVERAL:
             written = min(forms[words], key=lambda form: (-forms[words][form], form))
             days = np.sort([day for day, _ in used])
-            found += [
-                Day(day, written, words, authors, share) for day, authors, share in _days_of(days)
-            ]
+            for day, authors, share in _days_of(days):
+                found.append(HashtagDay(day, written, words, authors, share))
     return Calendar(found)
 
 

@@ -2,30 +2,28 @@
 
 Left out are hashtags with a blocked word, half words and misspellings of a hashtag that is far
 more common and labels that one author alone uses, unless the post or the news itself says them;
-of what the generator writes, hashtags that nobody is known to use and nothing speaks of; and
-whatever neither post, retrieved news nor memory says, for a model's own memory ages.
+and whatever neither post, retrieved news nor memory says, for a model's own memory ages.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Set
 from functools import lru_cache
 from importlib import resources
 from itertools import accumulate
 from pathlib import Path
 from string import ascii_lowercase
+from typing import NamedTuple
 
 from hashnews.errors import ConfigError
-from hashnews.suggest.evidence import Past
-from hashnews.suggest.features import Candidates, Query
+from hashnews.suggest.candidates import Candidates
+from hashnews.suggest.memory import View
+from hashnews.suggest.query import Query
 from hashnews.text.segment import Counts
-from hashnews.text.tokens import words
 
 SHORTEST_SLIP = 6  # letters: shorter hashtags differ by a letter and mean another thing
 RARE = 2  # uses, at most, of what may be a slip
 RARER = 300  # times rarer in running text is the rarest word of a misspelling
 MORE_COMMON = 10  # times as often used: then the other is what was meant
-UNSAID = -3.0  # log-probability, at least, of a known hashtag that neither post nor news says
 PRIVATE = 5  # uses by one author alone that make a label of that author's own
 
 
@@ -61,35 +59,30 @@ def shipped_blocked() -> Blocked:
     return Blocked(listed.read_text("utf-8").splitlines())
 
 
-def uses(past: Past, key: str) -> int:
-    """How often everybody used a hashtag before the post."""
-    number = past.memory.tags.get(key)
-    return 0 if number is None else len(past.uses(number))
-
-
-def is_slip(past: Past, key: str, words: tuple[str, ...], counts: Counts) -> bool:
+def is_slip(view: View, key: str, words: tuple[str, ...], counts: Counts) -> bool:
     """Whether a rare hashtag is a misspelling or the first half of one far more common.
 
     A misspelling is one letter off and made of far rarer words: `corona vius`, but not `policy`
     beside `police`. A half ends inside a word of the other: `juneteen`, but not `police` beside
     `police brutality`.
     """
-    used = uses(past, key)
+    used = view.times_used(key)
     if len(key) < SHORTEST_SLIP or used > RARE:
         return False
     enough = MORE_COMMON * max(1, used)
     halves = (
         other
-        for other in past.longer(key)
-        if len(key) not in accumulate(map(len, past.words(other))) and uses(past, other) >= enough
+        for other in view.longer(key)
+        if len(key) not in accumulate(map(len, view.words(other)))
+        and view.times_used(other) >= enough
     )
     if next(halves, None) is not None:
         return True
     common = RARER * _commonness(words, counts)
     return any(
-        _commonness(past.words(other), counts) > common and uses(past, other) >= enough
+        _commonness(view.words(other), counts) > common and view.times_used(other) >= enough
         for other in _one_off(key)
-        if past.memory.tags.get(other) is not None
+        if view.memory.tags.get(other) is not None
     )
 
 
@@ -98,40 +91,20 @@ def _commonness(words: tuple[str, ...], counts: Counts) -> float:
     return min((counts.words.get(word, 1.0) for word in words if word.isalpha()), default=1.0)
 
 
-def is_supported(
-    words: tuple[str, ...], score: float, said: Container[str], known: Container[str]
-) -> bool:
-    """Whether post and news say all words of a hashtag, or it is known and likely enough.
-
-    The rest of what a generator writes is invented, was one author's own, or is beside the point;
-    so is a word said twice.
-    """
-    if len(set(words)) < len(words):
-        return False
-    is_said = all(word in said for word in words)
-    return is_said or (score > UNSAID and "".join(words) in known)
-
-
-def said_by(query: Query) -> set[str]:
-    """The words of a post, and of the headlines and names of the articles found for it."""
-    told = (f"{article.title} {' '.join(article.entities)}" for article in query.articles)
-    return set(words(" ".join((query.body, *told))))
-
-
-def is_said(found: Candidates, place: int, said: Set[str]) -> bool:
+def is_said(query: Query, found: Candidates, place: int) -> bool:
     """Whether post, retrieved articles or memory say a hashtag.
 
     What only the model recalls is of the weeks it learnt from: stale for a later post, hindsight
     for an earlier one.
     """
-    known = found.tags[place] >= 0 or found.keys[place] in found.in_news
-    return bool(known) or said >= set(found.words[place])
+    known = found.tags[place] >= 0 or found.keys[place] in query.in_news
+    return bool(known) or query.said.issuperset(found.words[place])
 
 
-def is_private(past: Past, tag: int) -> bool:
+def is_private(view: View, tag: int) -> bool:
     """Whether only one author, and another than the post's, has ever used a hashtag."""
-    users = past.memory.use_user[past.uses(tag)]
-    return len(users) >= PRIVATE and bool((users == users[0]).all()) and users[0] != past.author
+    users = view.users(tag)
+    return len(users) >= PRIVATE and bool((users == users[0]).all()) and users[0] != view.author
 
 
 def _one_off(key: str) -> list[str]:
@@ -142,3 +115,22 @@ def _one_off(key: str) -> list[str]:
     changes = [a + c + b[1:] for a, b in parts if b and b[0].isalpha() for c in ascii_lowercase]
     adds = [a + c + b for a, b in parts for c in ascii_lowercase]
     return [other for other in (*swaps, *drops, *changes, *adds) if other != key]
+
+
+class Filters(NamedTuple):
+    """What keeps a candidate from being shown."""
+
+    blocked: Blocked
+    counts: Counts
+
+    def lets_pass(self, query: Query, found: Candidates, place: int) -> bool:
+        """Whether a candidate is a good hashtag for a post."""
+        key, words, tag = found.keys[place], found.words[place], int(found.tags[place])
+        if self.blocked.holds(key, words) or not is_said(query, found, place):
+            return False
+        if key in query.in_post or key in query.in_news:
+            return True
+        view = found.evidence.view
+        if is_slip(view, key, words, self.counts):
+            return False
+        return tag < 0 or not is_private(view, tag)

@@ -19,7 +19,7 @@ LONGEST_NAME = 4  # words of a name
 SHORTEST, LONGEST_KEY = 3, 40  # letters of a hashtag
 
 
-class Told(NamedTuple):
+class NewsArticle(NamedTuple):
     """A retrieved article as far as hashtags are drawn from it; scores are of the best one."""
 
     id: str
@@ -28,7 +28,7 @@ class Told(NamedTuple):
     score: float
 
 
-class Spelled(NamedTuple):
+class FromText(NamedTuple):
     """A hashtag spelled from a text: its words, and what speaks for it."""
 
     words: Words
@@ -37,14 +37,14 @@ class Spelled(NamedTuple):
     articles: tuple[str, ...] = ()
 
 
-def in_post(said: Sequence[str], entities: Iterable[str]) -> dict[str, Spelled]:
+def in_post(said: Sequence[str], entities: Iterable[str]) -> dict[str, FromText]:
     """Names and phrases of the post itself, by key."""
-    found: dict[str, Spelled] = {}
+    found: dict[str, FromText] = {}
     for name in entities:
         for key, parts in _name(name):
-            found.setdefault(key, Spelled(parts, 1.0, name))
+            found.setdefault(key, FromText(parts, 1.0, name))
     for key, parts in phrases(said):
-        found.setdefault(key, Spelled(parts, 1.0, None))
+        found.setdefault(key, FromText(parts, 1.0, None))
     return found
 
 
@@ -58,7 +58,7 @@ def initials(said: Sequence[str]) -> set[str]:
     }
 
 
-def in_news(articles: Sequence[Told]) -> dict[str, Spelled]:
+def in_news(articles: Sequence[NewsArticle]) -> dict[str, FromText]:
     """Names of the articles and phrases of their headlines, by key.
 
     weight(h) = sum of s(d)^2 over the articles d that say h / sum of s(d)^2 over all of them
@@ -78,7 +78,7 @@ def in_news(articles: Sequence[Told]) -> dict[str, Spelled]:
             else:
                 weight[key], told_by[key], read[key] = share, [article.id], (parts, name)
     return {
-        key: Spelled(parts, weight[key], name, tuple(told_by[key]))
+        key: FromText(parts, weight[key], name, tuple(told_by[key]))
         for key, (parts, name) in read.items()
     }
 

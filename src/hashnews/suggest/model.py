@@ -10,17 +10,18 @@ from pydantic import ValidationError
 
 from hashnews.config import Config, explain
 from hashnews.errors import DataError, ModelError
-from hashnews.saved import check_directory, new_directory
+from hashnews.generate.generator import KIND as GENERATOR
+from hashnews.saved import check_directory, kind_of, new_directory
 from hashnews.suggest.calendar import Calendar
 from hashnews.suggest.filters import Blocked, shipped_blocked
-from hashnews.suggest.prior import Knowledge
+from hashnews.suggest.prior import NOTHING, Prior
 from hashnews.suggest.ranker import Ranker
 from hashnews.text.hashtags import key_of
 
 KIND = "suggester"
 
 
-class ModelFiles:
+class SuggesterFiles:
     """The files of a suggester's directory."""
 
     def __init__(self, directory: Path):
@@ -49,15 +50,19 @@ class Model(NamedTuple):
 
     directory: Path
     config: ModelConfig
-    ranker: Ranker
+    ranker: Ranker | None  # None: a generator alone
     blocked: Blocked
-    knowledge: Knowledge
+    prior: Prior
     about: dict[str, Any]
 
     @classmethod
     def load(cls, directory: Path) -> Self:
-        """Open a model directory; what is not whole and ours is refused."""
-        files = ModelFiles(directory)
+        """Open a suggester's directory, or a generator's; what is not whole is refused."""
+        if kind_of(directory) == GENERATOR:
+            about = check_directory(directory, GENERATOR)
+            alone = ModelConfig(generator=".")
+            return cls(directory, alone, None, shipped_blocked(), NOTHING, about)
+        files = SuggesterFiles(directory)
         about = check_directory(directory, KIND)
         try:
             config = ModelConfig.model_validate_json(files.config.read_bytes())
@@ -71,8 +76,8 @@ class Model(NamedTuple):
             calendar = Calendar.read(files.calendar.read_text("utf-8").splitlines())
         except (OSError, UnicodeDecodeError, DataError) as error:
             raise ModelError(f"{directory}: cannot be read: {error}") from None
-        knowledge = Knowledge({key_of(form): form for form in written}, calendar)
-        return cls(directory, config, Ranker.load(files.ranker), blocked, knowledge, about)
+        prior = Prior({key_of(form): form for form in written}, calendar)
+        return cls(directory, config, Ranker.load(files.ranker), blocked, prior, about)
 
     @property
     def generator(self) -> Path | None:
@@ -85,18 +90,18 @@ def save_model(
     directory: Path,
     ranker: Ranker,
     config: ModelConfig,
-    knowledge: Knowledge,
+    prior: Prior,
     card: str,
     about: dict[str, Any],
 ) -> None:
     """Write a new model directory."""
     with new_directory(directory, KIND, about) as scratch:
-        files = ModelFiles(scratch)
+        files = SuggesterFiles(scratch)
         ranker.save(files.ranker)
         files.config.write_text(config.model_dump_json(indent=2) + "\n", "utf-8")
-        known = knowledge.hashtags.values()
+        known = prior.hashtags.values()
         files.known.write_text("".join(f"{form}\n" for form in known), "utf-8")
-        days = knowledge.calendar.lines()
+        days = prior.calendar.lines()
         files.calendar.write_text("".join(f"{line}\n" for line in days), "utf-8")
         files.card.write_text(card, "utf-8")
 

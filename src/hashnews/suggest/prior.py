@@ -10,23 +10,26 @@ from hashnews.posts.table import Remembered
 from hashnews.suggest.calendar import SEVERAL, Calendar, calendar_of
 
 
-class Knowledge(NamedTuple):
+class Prior(NamedTuple):
     """Hashtags that people are known to use, and those of the seasons."""
 
     hashtags: Mapping[str, str] = {}  # by key, as people write them: the generator may write these
     calendar: Calendar = Calendar()
 
 
-def knowledge_of(posts: Sequence[Remembered]) -> Knowledge:
+NOTHING = Prior()
+
+
+def prior_of(posts: Sequence[Remembered]) -> Prior:
     """What there is to know from some posts."""
-    return Knowledge(known_hashtags(posts), calendar_of(posts))
+    return Prior(known_hashtags(posts), calendar_of(posts))
 
 
-def merged(parts: Iterable[Knowledge]) -> Knowledge:
+def merged(parts: Iterable[Prior]) -> Prior:
     """What several models know, together."""
     parts = list(parts)
     hashtags = {key: form for part in parts for key, form in part.hashtags.items()}
-    return Knowledge(hashtags, Calendar({day for part in parts for day in part.calendar.days}))
+    return Prior(hashtags, Calendar({day for part in parts for day in part.calendar.days}))
 
 
 def known_hashtags(posts: Iterable[Remembered]) -> dict[str, str]:

@@ -15,7 +15,7 @@ import numpy as np
 
 from hashnews.arrays import Array, compiled
 from hashnews.errors import ModelError
-from hashnews.suggest.features import FEATURES
+from hashnews.suggest.sources import FEATURES, PLACE
 
 
 class Trees(NamedTuple):
@@ -71,9 +71,10 @@ class Ranker(NamedTuple):
             ranker = cls(trees, Calibration(**read))
         except (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile) as error:
             raise ModelError(f"{path} is not a ranker: {error}") from None
-        if names != list(FEATURES):
+        if not set(names) <= set(FEATURES):
             raise ModelError(f"{path} reads other features than this version: train it again")
-        return ranker
+        places = np.array([PLACE[name] for name in names], np.int16)
+        return ranker._replace(trees=trees._replace(feature=places[trees.feature]))
 
 
 @compiled

@@ -1,0 +1,136 @@
+"""Candidates for a post and what speaks for each: one row a hashtag, one column a feature."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from hashnews.arrays import Array
+from hashnews.generate.batch import Example
+from hashnews.generate.generator import Generated, Generator
+from hashnews.suggest.evidence import Evidence, Scratch, look_back
+from hashnews.suggest.memory import Memory, View
+from hashnews.suggest.prior import NOTHING, Prior
+from hashnews.suggest.query import Popularity, PostWithNews, Query, unknown
+from hashnews.suggest.sources import FEATURES, PLACE, RANKED, SOURCES
+from hashnews.suggest.sources.generated import LEAST
+
+EMPTY: Array = np.zeros((0, len(FEATURES)), np.float32)
+
+
+class Candidates(NamedTuple):
+    """Hashtags for a post: keys, words, numbers in the memory (-1: none), and what is known."""
+
+    keys: list[str]
+    words: list[tuple[str, ...]]
+    tags: Array
+    evidence: Evidence
+    likely: Sequence[float] | None = None  # log-probabilities of the generator, if there is one
+    features: Array = EMPTY
+
+    def feature(self, name: str) -> Array:
+        """One feature of all candidates."""
+        column: Array = self.features[:, PLACE[name]]
+        return column
+
+
+def find(
+    query: Query,
+    memory: Memory,
+    scratch: Scratch,
+    never: Collection[str] = (),
+    until: int | None = None,
+) -> Candidates:
+    """All candidates for a post; `never` are keys left out, `until` closes the memory earlier."""
+    view = View(memory, query.moment, query.user, until)
+    proposed = [proposal for source in SOURCES for proposal in source.propose(query)]
+    proposed.sort(key=lambda proposal: not proposal.only_known)
+    with look_back(view, scratch, query.body) as look:
+        kept = {memory.tags.names[tag]: (tag, memory.words[tag]) for tag in look.best().tolist()}
+        for proposal in proposed:
+            key = proposal.key
+            if key not in kept:
+                number = view.number(key)
+                if number is not None:
+                    kept[key] = (number, memory.words[number])
+                elif not proposal.only_known:
+                    kept[key] = (-1, proposal.words)
+        for key in ("", *query.given, *never):
+            kept.pop(key, None)
+        tags = np.array([tag for tag, _ in kept.values()], np.int64)
+        evidence = look.evidence(tags)
+    return Candidates(list(kept), [parts for _, parts in kept.values()], tags, evidence)
+
+
+def with_features(query: Query, found: Candidates) -> Candidates:
+    """Candidates with the columns of all sources."""
+    table = np.zeros((len(found.keys), len(FEATURES)), np.float32)
+    if found.keys:
+        at = 0
+        for source in SOURCES:
+            table[:, at : at + len(source.columns)] = source.features(query, found)
+            at += len(source.columns)
+        ranked = table[:, [PLACE[name] for name in RANKED]]
+        table[:, at : at + len(RANKED)] = ranks(ranked)
+        at += len(RANKED)
+        table[:, at:] = ranked / np.maximum(1e-9, ranked.max(axis=0))
+    return found._replace(features=table)
+
+
+def ranks(columns: Array) -> Array:
+    """The rank of each value in its column, the highest 0, equal ones alike; nothing ranks last."""
+    order = np.sort(-columns, axis=0)
+    ranked = np.empty_like(columns)
+    for at in range(columns.shape[1]):
+        ranked[:, at] = np.searchsorted(order[:, at], -columns[:, at])
+    ranked[columns <= 0] = len(columns)
+    return ranked
+
+
+class Search:
+    """The way from posts with their news to candidates; teaching and serving go it alike."""
+
+    def __init__(
+        self,
+        memory: Memory,
+        generator: Generator | None = None,
+        prior: Prior = NOTHING,
+        beams: int = 10,
+        popularity: Popularity = unknown,
+    ):
+        self.memory, self._scratch = memory, Scratch(memory)
+        self._generator, self._prior, self._beams = generator, prior, beams
+        self._popularity = popularity
+
+    def candidates(
+        self,
+        posts: Sequence[PostWithNews],
+        never: Collection[str] = (),
+        until: Sequence[int | None] | None = None,
+    ) -> list[tuple[Query, Candidates]]:
+        """The candidates of posts; the generator reads the posts together."""
+        asked = [
+            Query(read, self._prior, beams, self._popularity)
+            for read, beams in zip(posts, self.written(posts, self._beams), strict=True)
+        ]
+        found = [
+            find(query, self.memory, self._scratch, never, end)
+            for query, end in zip(asked, until or [None] * len(posts), strict=True)
+        ]
+        if self._generator is not None:
+            hashtags = [one.words for one in found]
+            scores = self._generator.score(self._examples(posts), hashtags, LEAST)
+            found = [one._replace(likely=row) for one, row in zip(found, scores, strict=True)]
+        return [(query, with_features(query, one)) for query, one in zip(asked, found, strict=True)]
+
+    def written(self, posts: Sequence[PostWithNews], n: int) -> list[list[Generated]]:
+        """What the generator writes for each post, where there is one."""
+        if self._generator is None:
+            return [[] for _ in posts]
+        return self._generator.suggest(self._examples(posts), n)
+
+    def _examples(self, posts: Sequence[PostWithNews]) -> list[Example]:
+        config = self._generator.config if self._generator else None
+        return [Example.of(config, read.post.body, read.context) for read in posts if config]

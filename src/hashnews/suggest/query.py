@@ -1,0 +1,112 @@
+"""A post as hashtags are looked for: what it says, what the news says, what a model proposes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import NamedTuple
+
+from hashnews.generate.generator import Generated
+from hashnews.news.store import NewsStore
+from hashnews.records import Article, ContextWord, PreparedPost, Retrieved
+from hashnews.retrieve.all_words import BestRetriever
+from hashnews.suggest.calendar import Season
+from hashnews.suggest.from_text import FromText, NewsArticle, in_news, in_post
+from hashnews.suggest.prior import NOTHING, Prior
+from hashnews.text.tokens import words
+from hashnews.times import microseconds
+
+UNSAID = -3.0  # log-probability, at least, of a known hashtag that neither post nor news says
+
+
+class PostWithNews(NamedTuple):
+    """A prepared post and what the news before it says about it."""
+
+    post: PreparedPost
+    moment: int
+    context: list[ContextWord]
+    articles: list[tuple[Retrieved, Article]]
+
+    def unanswered(self) -> PostWithNews:
+        """The post as it was before its author chose hashtags."""
+        return self._replace(post=self.post.model_copy(update={"hashtags": ()}))
+
+
+def with_news(
+    retriever: BestRetriever, store: NewsStore, posts: Sequence[PreparedPost]
+) -> list[PostWithNews]:
+    """Posts with the articles and context words that are found for them."""
+    read = []
+    for post, context in zip(posts, retriever.retrieve_all(posts), strict=True):
+        stored = ((found, store.get(found.id)) for found in context.articles)
+        articles = [(found, article) for found, article in stored if article is not None]
+        moment = microseconds(post.created_at or datetime.now(UTC))
+        read.append(PostWithNews(post, moment, context.words, articles))
+    return read
+
+
+Popularity = Callable[[Sequence[str], int], float]
+
+
+def unknown(name: Sequence[str], moment: int) -> float:
+    """The temporal popularity of a name where there is no news to ask."""
+    return 1.0
+
+
+class Query:
+    """A post, its news and what was generated, each read once."""
+
+    def __init__(
+        self,
+        read: PostWithNews,
+        prior: Prior = NOTHING,
+        generated: Sequence[Generated] = (),
+        popularity: Popularity = unknown,
+    ):
+        self.user, self.body, self.entities = read.post.user, read.post.body, read.post.entities
+        self.moment = read.moment
+        self.context: Sequence[ContextWord] = read.context
+        self.words = words(self.body)
+        self.given = frozenset(tag.key for tag in (*read.post.hashtags, *read.post.inline))
+        best = read.articles[0][0].score if read.articles else 1.0
+        self.articles = [
+            NewsArticle(article.id, article.title, article.entities or (), found.score / best)
+            for found, article in read.articles
+        ]
+        said = {*self.words, *(word.word for word in self.context)}
+        self.generated = [tag.words for tag in generated if _is_supported(tag, said, prior)]
+        self._popularity = popularity
+        self.season: Mapping[str, Season] = prior.calendar.season(self.moment)
+
+    def popularity(self, name: str) -> float:
+        """TP of a name of the news: above 1, it is on the rise."""
+        return round(self._popularity(words(name), self.moment), 3)
+
+    @cached_property
+    def in_post(self) -> dict[str, FromText]:
+        """Names and phrases of the post, by key."""
+        return in_post(self.words, self.entities)
+
+    @cached_property
+    def in_news(self) -> dict[str, FromText]:
+        """Names and phrases of the retrieved articles, by key."""
+        return in_news(self.articles)
+
+    @cached_property
+    def said(self) -> set[str]:
+        """The words of the post, and of the headlines and names of its articles."""
+        told = (f"{article.title} {' '.join(article.entities)}" for article in self.articles)
+        return set(words(" ".join((self.body, *told))))
+
+
+def _is_supported(tag: Generated, said: set[str], prior: Prior) -> bool:
+    """Whether post and news say all words of a hashtag, or it is known and likely enough.
+
+    The rest of what a generator writes is invented, was one author's own, or is beside the point;
+    so is a word said twice.
+    """
+    if len(set(tag.words)) < len(tag.words):
+        return False
+    known = tag.score > UNSAID and "".join(tag.words) in prior.hashtags
+    return known or said.issuperset(tag.words)

@@ -1,0 +1,70 @@
+"""Why a hashtag is suggested: each source by how much of the score is its doing.
+
+    weight(source) = P(used) less what P(used) would be had the source said nothing, as a share
+
+A source that says nothing has no say: its columns hold what they hold where it knows nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from hashnews.arrays import Array
+from hashnews.records import Reason, SourceName
+from hashnews.suggest.candidates import Candidates
+from hashnews.suggest.query import Query
+from hashnews.suggest.ranker import Ranker
+from hashnews.suggest.sources import NAMES, PLACE, SOURCES
+from hashnews.suggest.sources.base import LAST, many
+
+
+def without(features: Array, name: SourceName, size: int) -> Array:
+    """Features as they would be had a source said nothing; `size` candidates were ranked."""
+    changed = features.copy()
+    for source in SOURCES:
+        if source.name == name:
+            for column, absent in source.columns.items():
+                changed[:, PLACE[column]] = size if absent == LAST else absent
+            for column in source.ranked:
+                changed[:, PLACE[f"{column}_rank"]] = size
+                changed[:, PLACE[f"{column}_of_best"]] = 0
+    return changed
+
+
+def reasons(
+    query: Query, found: Candidates, ranker: Ranker, places: Sequence[int]
+) -> list[tuple[Reason, ...]]:
+    """The reasons for each of some candidates, the weightiest first."""
+    rows = found.features[places]
+    full = ranker.probabilities(rows)
+    shares = {
+        name: np.maximum(0, full - ranker.probabilities(without(rows, name, len(found.keys))))
+        for name in NAMES
+    }
+    return [
+        _weighed(_given(query, found, place), {name: shares[name][at] for name in NAMES})
+        for at, place in enumerate(places)
+    ]
+
+
+def _given(query: Query, found: Candidates, place: int) -> list[Reason]:
+    """What every source that knows a candidate says, sources of one name once."""
+    told = (source.reason(query, found, place) for source in SOURCES)
+    given = {reason.source: reason for reason in told if reason is not None}
+    if given:
+        return list(given.values())
+    # What else is known of it is that it was used at all.
+    count = int(found.feature("uses")[place])
+    return [Reason(source="memory", text=many(count, "earlier use"), count=count)]
+
+
+def _weighed(given: list[Reason], shares: dict[SourceName, float]) -> tuple[Reason, ...]:
+    """Reasons with their weights, which sum to one."""
+    parts = [float(shares[reason.source]) + 1e-6 for reason in given]
+    weighed = [
+        reason.model_copy(update={"weight": round(part / sum(parts), 4)})
+        for reason, part in zip(given, parts, strict=True)
+    ]
+    return tuple(sorted(weighed, key=lambda reason: -reason.weight))

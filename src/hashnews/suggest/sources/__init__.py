@@ -1,0 +1,28 @@
+"""The sources of hashtags, one file each. Adding a source is adding a file and a name here.
+
+Features, reasons, the command line and the page all read this registry.
+"""
+
+from hashnews.suggest.sources.author import AUTHOR
+from hashnews.suggest.sources.base import MemorySource, Source
+from hashnews.suggest.sources.generated import GENERATED
+from hashnews.suggest.sources.hashtag import HASHTAG
+from hashnews.suggest.sources.neighbours import NEIGHBOURS
+from hashnews.suggest.sources.news import NEWS
+from hashnews.suggest.sources.post import POST
+from hashnews.suggest.sources.recent import RECENT
+from hashnews.suggest.sources.season import SEASON
+from hashnews.suggest.sources.similar_authors import SIMILAR_AUTHORS
+
+SOURCES: tuple[Source, ...] = (
+    POST, NEWS, NEIGHBOURS, AUTHOR, RECENT, SIMILAR_AUTHORS, SEASON, GENERATED, HASHTAG,
+)  # fmt: skip
+MEMORY_SOURCES = tuple(source for source in SOURCES if isinstance(source, MemorySource))
+NAMES = tuple(dict.fromkeys(source.name for source in SOURCES if source.name is not None))
+RANKED = tuple(name for source in SOURCES for name in source.ranked)
+FEATURES = (
+    *(name for source in SOURCES for name in source.columns),
+    *(f"{name}_rank" for name in RANKED),
+    *(f"{name}_of_best" for name in RANKED),
+)
+PLACE = {name: at for at, name in enumerate(FEATURES)}
