@@ -6,7 +6,6 @@ from datetime import timedelta
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from hashnews.suggest.features import FEATURES, SEASON
 
 from hashnews.cli import main
 from hashnews.files import RecordFile, write_records
@@ -16,9 +15,14 @@ from hashnews.posts.table import read_posts
 from hashnews.prepare.preparer import Preparer
 from hashnews.records import Post
 from hashnews.sample import sample_file
+from hashnews.suggest.candidates import Search
 from hashnews.suggest.memory import Memory
 from hashnews.suggest.model import Model
-from hashnews.suggest.pipeline import HashNews, Read, sample_store
+from hashnews.suggest.pipeline import HashNews, sample_store
+from hashnews.suggest.query import PostWithNews
+from hashnews.suggest.sources import PLACE, SEASON
+from hashnews.suggest.sources.author import AUTHOR
+from hashnews.suggest.sources.neighbours import NEIGHBOURS
 from hashnews.text.entities import load_finder
 from hashnews.text.segment import shipped_segmenter
 from hashnews.times import microseconds
@@ -37,7 +41,7 @@ def read():
     with sample_file("posts.jsonl") as path:
         posts = list(RecordFile(path, Post))
     ready = list(preparer.prepare(posts))
-    return [Read(post, microseconds(post.created_at), [], []) for post in ready]
+    return [PostWithNews(post, microseconds(post.created_at), [], []) for post in ready]
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +65,7 @@ def test_one_command_trains_a_model_that_suggests(sample, tmp_path):
     assert "taught on" in (tmp_path / "model" / "README.md").read_text()
     model = Model.load(tmp_path / "model")
     assert model.about["posts"] == told["posts"]
-    known = model.knowledge.hashtags
+    known = model.prior.hashtags
     assert known
     assert all(form.startswith("#") for form in known.values())
     assert {key.lower() for key in known} == set(known)
@@ -95,7 +99,7 @@ def test_older_posts_fill_the_calendar(sample, tmp_path):
     assert done.exit_code == 0, done.output
     model = Model.load(tmp_path / "model")
     feature = model.ranker.trees.feature
-    assert set(feature.tolist()) & {FEATURES.index(name) for name in SEASON}
+    assert set(feature.tolist()) & {PLACE[name] for name in SEASON.columns}
     with HashNews(sample, tmp_path / "model") as hashnews:
         found = hashnews.suggest(posts[-1], n=50).suggestions
     assert "season" in {why.source for one in found for why in one.because}
@@ -115,9 +119,10 @@ def test_wrong_usage_of_the_command(tmp_path):
 
 
 def test_the_answer_is_not_part_of_the_question(read, memory):
-    examples = make_examples(read, memory)
+    examples = make_examples(read, Search(memory))
     without = make_examples(
-        [at._replace(post=at.post.model_copy(update={"hashtags": ()})) for at in read], memory
+        [at._replace(post=at.post.model_copy(update={"hashtags": ()})) for at in read],
+        Search(memory),
     )
     assert examples.keys == without.keys
     assert (examples.features == without.features).all()
@@ -126,7 +131,7 @@ def test_the_answer_is_not_part_of_the_question(read, memory):
 
 
 def test_used_candidates_are_the_authors(read, memory):
-    examples = make_examples(read, memory)
+    examples = make_examples(read, Search(memory))
     starts = examples.starts
     for n, at in enumerate(read):
         used = examples.used[starts[n] : starts[n + 1]].astype(bool)
@@ -137,13 +142,14 @@ def test_used_candidates_are_the_authors(read, memory):
 
 
 def test_every_post_is_taught_in_one_situation(read, memory):
-    dealt = situations(read, memory, RankerConfig(frozen=0.4, news_only=0.3))
+    dealt = situations(read, Search(memory), RankerConfig(frozen=0.4, news_only=0.3))
     assert sorted(i for part in dealt for i in part.ids) == sorted(at.post.id for at in read)
     online, frozen, news = dealt
     assert all(len(part.ids) for part in dealt)
-    assert not news.features[:, 0:15].any()  # no neighbours, no author
-    assert online.features[:, 0:15].any()
-    assert frozen.features[:, 0:15].any()
+    places = [PLACE[name] for source in (NEIGHBOURS, AUTHOR) for name in source.columns]
+    assert not news.features[:, places].any()
+    assert online.features[:, places].any()
+    assert frozen.features[:, places].any()
 
 
 def test_thinning_keeps_what_was_used():

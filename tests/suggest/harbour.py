@@ -2,16 +2,15 @@
 
 from datetime import UTC, datetime, timedelta
 
-from hashnews.suggest.features import Query, candidates
-
 from hashnews.posts.table import Remembered, remembered
 from hashnews.prepare.preparer import Preparer
-from hashnews.records import Post
-from hashnews.suggest.evidence import Desk, Past
+from hashnews.records import Hashtag, Post, PreparedPost
+from hashnews.suggest.candidates import Candidates, find, with_features
+from hashnews.suggest.evidence import Scratch
 from hashnews.suggest.memory import Memory
+from hashnews.suggest.query import PostWithNews, Query
 from hashnews.text.entities import load_finder
 from hashnews.text.segment import shipped_segmenter
-from hashnews.text.terms import terms
 from hashnews.times import microseconds
 
 START = datetime(2020, 6, 1, tzinfo=UTC)
@@ -44,12 +43,23 @@ def remember(posts: list[Post]) -> list[Remembered]:
     return [remembered(ready) for ready in preparer.remember(posts)]
 
 
-def past_of(memory: Memory, moment: int, user=None, text="", until=None) -> Past:
-    return Past(memory, Desk(memory), moment, user, terms(text), until)
+def query_of(moment: int, user=None, text="", given=(), articles=(), context=()) -> Query:
+    post = PreparedPost(
+        id="q",
+        user=user,
+        body=text,
+        entities=(),
+        hashtags=(),
+        inline=[Hashtag((key,), f"#{key}") for key in given],
+    )
+    return Query(PostWithNews(post, moment, list(context), list(articles)))
 
 
-def ask(memory: Memory, moment: int, user=None, text="", given=frozenset(), until=None):
+def found_for(memory: Memory, query: Query, until=None) -> Candidates:
+    return with_features(query, find(query, memory, Scratch(memory), (), until))
+
+
+def ask(memory: Memory, moment: int, user=None, text="", given=(), until=None):
     """Candidates by key, each with its features."""
-    query = Query(moment, text, (), given, (), (), ())
-    found = candidates(query, past_of(memory, moment, user, text, until))
+    found = found_for(memory, query_of(moment, user, text, given), until)
     return dict(zip(found.keys, found.features.tolist(), strict=True))

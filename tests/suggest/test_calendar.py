@@ -3,8 +3,7 @@
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
-from harbour import past_of, remember, town
-from hashnews.suggest.features import FEATURES, SEASON, Query, candidates
+from harbour import found_for, query_of, remember, town
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,12 +17,13 @@ from hashnews.suggest.calendar import (
     SEVERAL,
     TAKEN,
     Calendar,
-    Day,
+    HashtagDay,
     calendar_of,
     counts_years,
 )
 from hashnews.suggest.memory import Memory
-from hashnews.suggest.prior import Knowledge, knowledge_of, known_hashtags, merged
+from hashnews.suggest.prior import Prior, known_hashtags, merged, prior_of
+from hashnews.suggest.sources import PLACE, SEASON
 from hashnews.times import A_DAY, microseconds
 
 
@@ -145,7 +145,7 @@ def test_days_are_those_that_counting_finds(uses):
             near = sum(abs(other - day) <= 3 for other, _ in once)
             year = sum(abs(other - day) <= 182.625 for other, _ in once)
             if authors >= 3 and near / year >= LEAST_SHARE:
-                expected.add(Day(day, f"#{word}", (word,), authors, near / year))
+                expected.add(HashtagDay(day, f"#{word}", (word,), authors, near / year))
     assert set(calendar_of(posts).days) == expected
 
 
@@ -187,24 +187,23 @@ def test_a_hashtag_is_known_once_three_authors_used_it_and_as_most_wrote_it():
 
 
 def test_what_several_posts_teach_goes_together():
-    one, other = knowledge_of(HARBOUR_DAY), knowledge_of(on("2019-07-04", "parade"))
+    one, other = prior_of(HARBOUR_DAY), prior_of(on("2019-07-04", "parade"))
     both = merged([one, other])
     assert set(both.hashtags) == {"harbourday", "parade"}
     assert both.calendar.days == [*one.calendar.days, *other.calendar.days]
     assert merged([one, one]).calendar.days == one.calendar.days  # the same history, named twice
-    assert merged([]).hashtags == Knowledge().hashtags == {}
+    assert merged([]).hashtags == Prior().hashtags == {}
 
 
 def test_a_hashtag_of_the_season_is_a_candidate_with_its_figures():
     now = moment("2020-06-06")
     season = calendar_of([*HARBOUR_DAY, *on("2019-06-06", "tide19")]).season(now)
     memory = Memory()
-    query = Query(now, "Lanterns on the quay", (), frozenset(), (), (), (), season)
-    found = candidates(query, past_of(memory, now))
-    rows = dict(
-        zip(found.keys, found.features[:, [FEATURES.index(n) for n in SEASON]], strict=True)
-    )
+    query = query_of(now, None, "Lanterns on the quay")
+    query.season = season
+    found = found_for(memory, query)
+    columns = [PLACE[name] for name in SEASON.columns]
+    rows = dict(zip(found.keys, found.features[:, columns], strict=True))
     assert rows["harbourday"].tolist() == [5, 1, 0.75, 0]
     assert rows["tide20"].tolist() == [5, 1, 0.75, 1]
-    alone = candidates(query._replace(season={}), past_of(memory, now))
-    assert alone.keys == []
+    assert found_for(memory, query_of(now, None, "Lanterns on the quay")).keys == []

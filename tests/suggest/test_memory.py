@@ -5,12 +5,14 @@ import random
 
 import numpy as np
 import pytest
-from harbour import POSTS, ask, at, past_of, remember, town
+from harbour import POSTS, ask, at, found_for, query_of, remember, town
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hashnews.suggest.evidence import DELAY
-from hashnews.suggest.memory import Memory
+from hashnews.suggest.evidence import Look, Scratch, look_back
+from hashnews.suggest.memory import DELAY, Memory, View
+from hashnews.suggest.sources import PLACE
+from hashnews.suggest.sources.author import AUTHOR
 from hashnews.text.terms import terms
 
 ALL = remember(town())
@@ -90,7 +92,7 @@ def test_a_memory_is_bounded_in_age():
 
 def test_similarity_is_what_its_equation_says():
     memory, text, moment = Memory(ALL), "Will the budget vote pass the council?", at(35)
-    past = past_of(memory, moment, "ann", text)
+    look = Look(View(memory, moment, "ann"), Scratch(memory), text)
     seen = visible(ALL, moment, "ann")
     said = {post.id: set(terms(post.body)) for post in seen}
     older = [post.id for post in seen if post.posted <= moment - DELAY]
@@ -98,24 +100,25 @@ def test_similarity_is_what_its_equation_says():
     weight = {
         term: math.log((len(older) + 1) / (n + 0.5)) ** 2 for term, n in frequency.items() if n
     }
-    for row, likeness in zip(past.neighbours.tolist(), past.likeness.tolist(), strict=True):
+    for row, likeness in zip(look.neighbours.tolist(), look.likeness.tolist(), strict=True):
         mine = said[memory.ids[row]]
         both = sum(value for term, value in weight.items() if term in mine)
         length = math.sqrt(len(weight) / len(mine))
         assert likeness == pytest.approx(both / sum(weight.values()) * length)
-    assert {memory.ids[row] for row in past.neighbours} == {
+    assert {memory.ids[row] for row in look.neighbours} == {
         post for post, mine in said.items() if mine & weight.keys()
     }
 
 
-def test_the_desk_is_left_clean():
+def test_a_look_back_leaves_its_room_clean_whatever_happens():
     memory = Memory(ALL)
-    past = past_of(memory, at(50), "bob", "ferry budget")
-    past.gather([])
-    past.clean()
-    assert not past._desk.similar.any()
-    assert not past._desk.evidence.any()
-    assert not past._desk.kinship.any()
+    scratch, view = Scratch(memory), View(memory, at(50), "bob")
+    with pytest.raises(ZeroDivisionError), look_back(view, scratch, "ferry budget") as look:
+        assert look.size
+        _ = 1 / 0
+    assert not scratch.similar.any()
+    assert not scratch.evidence.any()
+    assert not scratch.alike.any()
 
 
 def test_an_empty_memory_has_nothing_to_say():
@@ -131,7 +134,8 @@ def test_posts_by_nobody_known_wait_an_hour_for_nobody_known():
 
 def test_nobody_known_is_not_one_author():
     features = ask(Memory(ALL), at(50), None, "budget")
-    assert all(row[6:15] == [0.0] * 9 for row in features.values())
+    own = [PLACE[name] for name in AUTHOR.columns]
+    assert all(row[place] == 0.0 for row in features.values() for place in own)
 
 
 def test_hashtags_the_post_holds_are_not_suggested():
@@ -140,13 +144,13 @@ def test_hashtags_the_post_holds_are_not_suggested():
 
 def test_counts_are_those_one_counts_by_hand():
     memory = Memory(ALL)
-    past = past_of(memory, at(42), "bob", "ferry")
-    past.gather([])
-    number = memory.tags.get("budget2020")
+    found = found_for(memory, query_of(at(42), "bob", "ferry"))
+    number = memory.tags["budget2020"]
+    view, place = found.evidence.view, found.keys.index("budget2020")
     # p0, p2, p7 and p8 used it, p8 two hours ago.
-    assert len(past.uses(number)) == 4
-    assert past.evidence(np.array([number]), "day").tolist() == [2]
-    assert past.evidence(np.array([number]), "week").tolist() == [4]
-    assert past.written(number) == ["#Budget2020", "#Budget2020", "#Budget_2020", "#budget2020"]
-    assert past.mine(memory.tags.get("bobsays")) == ("p6", "p4")
+    assert len(view.uses(number)) == 4
+    assert found.feature("day")[place] == 2
+    assert found.feature("week")[place] == 4
+    assert view.written(number) == ["#Budget2020", "#Budget2020", "#Budget_2020", "#budget2020"]
+    assert view.own_posts(memory.tags["bobsays"]) == ("p6", "p4")
     assert len(POSTS) == len(memory)

@@ -232,7 +232,7 @@ def test_commands(own, tmp_path):
     shown = run.invoke(main, [*asked, str(own), "-n", "3"])
     assert "#ZebraWatch" in shown.stdout
     answer = json.loads(run.invoke(main, [*asked, str(own), "--json"]).stdout)
-    assert set(answer) == {"post", "suggestions", "articles", "context", "timings_ms"}
+    assert set(answer) == {"post_id", "post", "suggestions", "articles", "context", "timings_ms"}
     lines = '{"text": "Zebras", "created_at": "2020-06-02T14:00:00Z"}\nplain text\n'
     piped = run.invoke(main, ["suggest", "-", "--news", str(own), "--json"], input=lines)
     assert len(piped.stdout.splitlines()) == 2

@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from hashnews.suggest.because import FEATURES_OF
-from hashnews.suggest.features import FEATURES
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,6 +15,7 @@ from hashnews.suggest.ranker import (
     not_above,
     trees_of,
 )
+from hashnews.suggest.sources import FEATURES
 
 
 def data(seed=0, posts=120, size=20):
@@ -98,6 +97,10 @@ def test_calibration_rises_and_keeps_the_mean(rows):
     assert (np.diff(curve.probabilities) > 0).all()
     assert (np.diff(curve.scores) >= 0).all()
     assert ((curve.probabilities >= 0) & (curve.probabilities <= 1)).all()
+    order = np.argsort(scores, kind="stable")
+    blocks = np.searchsorted(curve.scores, scores[order])  # what a pool holds lies around its knot
+    assert len(blocks) == len(rows)
+    assert curve(np.array([1e9]))[0] >= used.mean() >= curve(np.array([-1e9]))[0]
 
 
 def test_calibrated_scores_are_shares():
@@ -109,9 +112,3 @@ def test_calibrated_scores_are_shares():
     for low in (0.05, 0.1, 0.2, 0.4):
         here = (given_ >= low) & (given_ < low * 1.5)
         assert was[here].mean() == pytest.approx(given_[here].mean(), abs=0.05)
-
-
-def test_every_source_has_features_and_no_feature_two_sources():
-    listed = [name for names in FEATURES_OF.values() for name in names]
-    assert set(listed) <= set(FEATURES)
-    assert len(listed) == len(set(listed))

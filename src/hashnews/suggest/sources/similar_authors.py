@@ -72,6 +72,8 @@ def find_similar(
             first = use_starts[tag]
             last = before(use_row, first, use_starts[tag + 1], limit)
             weight = idf(limit, last - first)
+            if weight <= 0.0:  # used more than once a post
+                continue
             for at in range(max(first, last - 100), last):
                 other = use_user[at]
                 if other >= 0 and other != author:
