@@ -35,7 +35,7 @@ from hashnews.learn.examples import (
 )
 from hashnews.reproduce.suggestions import SuggestedHashtag, write_suggestions
 from hashnews.suggest.model import Model
-from hashnews.suggest.pipeline import Read
+from hashnews.suggest.query import PostWithNews
 from hashnews.suggest.ranker import Ranker
 from hashnews.text.segment import shipped_segmenter
 
@@ -125,7 +125,7 @@ def kept(folder: Path | None, name: str, make: Callable[[], Any]) -> Any:
 
 def lessons_of(at: Loaded) -> list[Examples]:
     """What the ranker is taught of a set."""
-    return situations(at.train, at.memory, RankerConfig(), at.generator, at.knowledge)
+    return situations(at.train, at.search, RankerConfig(), at.never)
 
 
 def scored_of(at: Loaded) -> dict[str, Examples]:
@@ -133,14 +133,14 @@ def scored_of(at: Loaded) -> dict[str, Examples]:
     strangers = [
         read._replace(post=read.post.model_copy(update={"user": None})) for read in at.scored
     ]
-    asked: dict[str, tuple[list[Read], Closing]] = {
+    asked: dict[str, tuple[list[PostWithNews], Closing]] = {
         "online": (at.scored, goes_on),
         "frozen": (at.scored, lambda _: at.closed),
         "news only": (at.scored, lambda _: 0),
         "unknown author": (strangers, goes_on),
     }
     return {
-        situation: make_examples(posts, at.memory, closed, at.generator, at.knowledge)
+        situation: make_examples(posts, at.search, closed, at.never)
         for situation, (posts, closed) in asked.items()
     }
 

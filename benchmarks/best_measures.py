@@ -10,10 +10,11 @@ import numpy as np
 from best_sets import Loaded
 
 from hashnews.learn.examples import Examples, RankerConfig, averaged, calibrated, f1, fit, hits
-from hashnews.suggest.because import FEATURES_OF, SourceName, without
-from hashnews.suggest.features import FEATURES
-from hashnews.suggest.pipeline import Read
+from hashnews.suggest.query import PostWithNews
 from hashnews.suggest.ranker import Ranker
+from hashnews.suggest.sources import NAMES, PLACE, SOURCES
+from hashnews.suggest.sources.base import LAST, Source
+from hashnews.suggest.sources.similar_authors import SIMILAR_AUTHORS
 from hashnews.text.tokens import words
 
 Both = list[float]  # F1@1 and F1@5, in hundredths
@@ -70,7 +71,7 @@ def _both(found: np.ndarray, gold: np.ndarray) -> list[float]:
 
 def _by(part: Examples, feature: str) -> np.ndarray:
     """What one feature alone puts first."""
-    values = part.features[:, FEATURES.index(feature)]
+    values = part.features[:, PLACE[feature]]
     found = np.zeros((len(part.sizes), 5))
     for post, (start, end) in enumerate(zip(part.starts[:-1], part.starts[1:], strict=True)):
         best = np.argsort(-values[start:end], kind="stable")[:5]
@@ -79,7 +80,7 @@ def _by(part: Examples, feature: str) -> np.ndarray:
     return found
 
 
-def names_of_posts(tasks: list[Read]) -> np.ndarray:
+def names_of_posts(tasks: list[PostWithNews]) -> np.ndarray:
     """The plain baseline: the names of the post, in order, written as hashtags."""
     found = np.zeros((len(tasks), 5))
     for post, read in enumerate(tasks):
@@ -183,7 +184,7 @@ def switched_off(
         for name, parts in scored.items()
         for situation, part in parts.items()
     }
-    for source in FEATURES_OF:
+    for source in SWITCHES:
         if not said_anything(lessons, source):
             continue
         taught = [lacking(part, source) for part in lessons]
@@ -213,21 +214,50 @@ def gained(
     return {**difference(np.mean(first, axis=0), np.mean(second, axis=0), gold), "seeds": seeds}
 
 
-def said_anything(lessons: Sequence[Examples], source: SourceName) -> bool:
-    """Whether a source had a say at all."""
-    places = [FEATURES.index(name) for name in FEATURES_OF[source]]
+# What can be switched off: all sources of a name, similar authors alone, and the generator's opinion
+# of candidates alone (what it writes stays a candidate).
+OPINION = "generator's opinion"
+SWITCHES: dict[str, list[Source]] = {
+    **{name: [source for source in SOURCES if source.name == name] for name in NAMES},
+    "similar authors": [SIMILAR_AUTHORS],
+    OPINION: [source for source in SOURCES if source.name == "generator"],
+}
+TELLING = {  # the features that show that a source brought a candidate
+    "memory": ("neighbours", "neighbours_inline", "similar_authors", "centre"),
+    "author": ("own", "own_inline"),
+    "rising": ("week", "week_inline"),
+    "post": ("post_phrase", "initials"),
+    "news": ("news",),
+    "season": ("season",),
+    "generator": (),
+    "similar authors": ("similar_authors",),
+    OPINION: (),
+}
+
+
+def said_anything(lessons: Sequence[Examples], switch: str) -> bool:
+    """Whether what is switched off had a say at all."""
+    places = [PLACE[name] for source in SWITCHES[switch] for name in source.columns]
     return any(np.ptp(part.features[:, places], axis=0).any() for part in lessons)
 
 
-def lacking(part: Examples, source: SourceName) -> Examples:
+def lacking(part: Examples, switch: str) -> Examples:
     """Examples without a source: its features gone, and the candidates only it brought."""
-    features = without(part.features, source, 200)
-    others = [at for other in FEATURES_OF if other != source for at in _telling(other)]
-    told = (features[:, others] > 0).any(axis=1)
-    if source == "generator":
+    features = part.features.copy()
+    for source in SWITCHES[switch]:
+        for column, absent in source.columns.items():
+            features[:, PLACE[column]] = 200 if absent == LAST else absent
+        for column in source.ranked:
+            features[:, PLACE[f"{column}_rank"]] = 200
+            features[:, PLACE[f"{column}_of_best"]] = 0
+    names = [name for other in NAMES if other != switch for name in TELLING[other]]
+    told = (features[:, [PLACE[name] for name in names]] > 0).any(axis=1)
+    if switch == OPINION:
+        kept = np.ones(len(told), bool)
+    elif switch == "generator":
         kept = told  # what nothing else brought, its beams did
     else:
-        mine = (part.features[:, _telling(source)] > 0).any(axis=1)
+        mine = (part.features[:, [PLACE[name] for name in TELLING[switch]]] > 0).any(axis=1)
         kept = told | ~mine | _among_beams(part)
     sizes = np.add.reduceat(kept, part.starts[:-1]) if len(kept) else part.sizes
     sizes = np.where(part.sizes > 0, sizes, 0)
@@ -244,22 +274,7 @@ def _among_beams(part: Examples) -> np.ndarray:
     """Candidates the generator ranks so high that its ten beams hold them."""
     if not said_anything([part], "generator"):
         return np.zeros(len(part.used), bool)
-    return part.features[:, FEATURES.index("generator_rank")] < 10
-
-
-def _telling(source: SourceName) -> list[int]:
-    """The features that show a source brought a candidate."""
-    names = {
-        "memory": ("neighbours", "neighbours_inline", "kindred", "centre"),
-        "author": ("own", "own_inline"),
-        "rising": ("week", "week_inline"),
-        "together": ("together", "together_near"),
-        "post": ("post_phrase", "initials"),
-        "news": ("news",),
-        "season": ("season",),
-        "generator": (),
-    }
-    return [FEATURES.index(name) for name in names[source]]
+    return part.features[:, PLACE["generator_rank"]] < 10
 
 
 def reliability(ranker: Ranker, scored: dict[str, Examples]) -> list[dict[str, float]]:

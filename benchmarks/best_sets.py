@@ -17,9 +17,10 @@ from hashnews.posts.table import KEPT, Remembered, remembered
 from hashnews.prepare.preparer import Preparer
 from hashnews.records import Article, ContextWord, Post, PreparedPost, Retrieved
 from hashnews.suggest.calendar import calendar_of
+from hashnews.suggest.candidates import Search
 from hashnews.suggest.memory import Memory
-from hashnews.suggest.pipeline import Read
-from hashnews.suggest.prior import Knowledge, known_hashtags
+from hashnews.suggest.prior import Prior, known_hashtags
+from hashnews.suggest.query import PostWithNews
 from hashnews.text.entities import load_finder
 from hashnews.text.segment import shipped_segmenter
 from hashnews.times import MICROSECOND, microseconds
@@ -49,13 +50,13 @@ class Choice(NamedTuple):
 class Loaded(NamedTuple):
     """One set: its posts read beside their news, and its memory."""
 
-    train: list[Read]
-    scored: list[Read]
+    train: list[PostWithNews]
+    scored: list[PostWithNews]
     memory: Memory
     closed: int  # when the memory of the frozen situation ends
     seen: frozenset[str]  # hashtags of its posts until then
-    generator: Generator | None
-    knowledge: Knowledge
+    search: Search
+    never: frozenset[str]  # hashtags that are in every post by construction
 
 
 def load(name: str, choice: Choice) -> Loaded:
@@ -82,26 +83,29 @@ def load(name: str, choice: Choice) -> Loaded:
     seen = {tag.key for p in kept if p.posted < ends for tag in (*p.hashtags, *p.inline)}
     half = remembered(posts[len(posts) // 2]).posted
     known = known_hashtags(post for post in kept if post.posted < half)
-    knowledge = Knowledge(known)
+    prior = Prior(known)
     if choice.history:
         began = min(post.posted for post in kept)
         older = older_posts(choice.data, year, began)
-        knowledge = Knowledge(known, calendar_of(older))
+        prior = Prior(known, calendar_of(older))
         since = began - KEPT // MICROSECOND
         of_others = [] if collection == "congress" else all_posts(of_year, "congress")
         kept = [post for post in (*older, *of_others, *kept) if post.posted >= since]
+    memory = Memory(kept)
     return Loaded(
         [read[post.id] for post in some],
         [read[post.id] for post in scored],
-        Memory(kept),
+        memory,
         ends,
         frozenset(seen),
-        generator,
-        knowledge,
+        Search(memory, generator, prior),
+        frozenset({"blacklivesmatter"} if collection == "blm" else ()),
     )
 
 
-def read_contexts(posts: dict[str, PreparedPost], contexts: Path, news: Path) -> dict[str, Read]:
+def read_contexts(
+    posts: dict[str, PreparedPost], contexts: Path, news: Path
+) -> dict[str, PostWithNews]:
     """Posts with the articles and words that `hashnews retrieve` found for them."""
     lines = {}
     with contexts.open(encoding="utf-8") as stream:
@@ -121,7 +125,7 @@ def read_contexts(posts: dict[str, PreparedPost], contexts: Path, news: Path) ->
             if stored.article.id in named
         }  # fmt: skip
     return {
-        key: Read(
+        key: PostWithNews(
             post,
             microseconds(post.created_at or datetime.now(UTC)),
             [ContextWord(*word) for word in lines[key]["context"]],
