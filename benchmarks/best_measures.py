@@ -214,7 +214,7 @@ def gained(
     return {**difference(np.mean(first, axis=0), np.mean(second, axis=0), gold), "seeds": seeds}
 
 
-# What can be switched off: all sources of a name, similar authors alone, and the generator's opinion
+# What can be switched off: all sources of a name, similar authors alone, the generator's opinion
 # of candidates alone (what it writes stays a candidate).
 OPINION = "generator's opinion"
 SWITCHES: dict[str, list[Source]] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 import time
 from pathlib import Path
@@ -106,7 +107,9 @@ def best(
         changes = (f"sets=[{{posts={json.dumps(posts)}, news={json.dumps(news)}}}]", *changes)
     if generator:
         changes = (f"generator={generator}", *changes)
-    run(SuggesterConfig.load(path, changes), out, track)
+    # Of paths only the names: the manifest is for others to read.
+    said = [Path(word).name if "/" in word else word for word in sys.argv[1:]]
+    run(SuggesterConfig.load(path, changes), out, track, shlex.join(["hashnews", *said]))
     about = read_manifest(out, "suggester").about
     if as_json:
         click.echo(json.dumps({"model": str(out), **about}))

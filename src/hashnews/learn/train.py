@@ -8,6 +8,7 @@ scores and give the figures of the model card, those between teach the ranker.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,6 +16,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from hashnews import __version__
 from hashnews.config import Config
 from hashnews.errors import ConfigError, DataError
 from hashnews.files import RecordFile
@@ -47,6 +49,8 @@ class PostSet(Config):
     """Only posts of this collection."""
     history: tuple[Path, ...] = ()
     """Older posts, of any collection, that only fill memory and calendar."""
+    generator: Path | None = None
+    """A generator that read no post that teaches or measures; default: the suggester's own."""
 
 
 class SuggesterConfig(Config):
@@ -54,7 +58,7 @@ class SuggesterConfig(Config):
 
     sets: tuple[PostSet, ...]
     generator: Path | None = None
-    """A trained generator, whose hashtags become candidates."""
+    """A trained generator to ship: its hashtags become candidates."""
     beams: int = 10
     warm_up: float = 0.2
     """The share of the oldest posts that only fill the memory."""
@@ -73,12 +77,16 @@ class Lessons(NamedTuple):
     prior: Prior
 
 
-def train(config: SuggesterConfig, out: Path, watch: Watch = lambda posts, _: posts) -> Ranker:
-    """Train a suggester and write its directory."""
+def train(
+    config: SuggesterConfig,
+    out: Path,
+    watch: Watch = lambda posts, _: posts,
+    command: str | None = None,
+) -> Ranker:
+    """Train a suggester and write its directory; `command` is kept in its manifest."""
     if not config.sets:
         raise ConfigError("there are no posts to learn from: name --posts and --news")
-    generator = None if config.generator is None else Generator.load(config.generator)
-    lessons = [_lessons(config, chosen, generator, watch) for chosen in config.sets]
+    lessons = [_lessons(config, chosen, watch) for chosen in config.sets]
     taught = [part for lesson in lessons for part in lesson.taught]
     held_out = [part for lesson in lessons for part in lesson.held_out]
     ranker = fit(config.ranker, taught, held_out)
@@ -87,7 +95,9 @@ def train(config: SuggesterConfig, out: Path, watch: Watch = lambda posts, _: po
         for at, situation in enumerate(("online", "frozen", "news only"))
     }
     about = {
-        "features": "hashnews.suggest.sources",
+        "version": __version__,
+        "command": command,
+        "data": digests(path for one in config.sets for path in (*one.posts, *one.history)),
         "posts": sum(len(part.sizes) for part in taught),
         "held_out": figures,
     }
@@ -98,9 +108,19 @@ def train(config: SuggesterConfig, out: Path, watch: Watch = lambda posts, _: po
     return ranker
 
 
-def _lessons(
-    config: SuggesterConfig, chosen: PostSet, generator: Generator | None, watch: Watch
-) -> Lessons:
+def digests(files: Iterable[Path]) -> dict[str, str]:
+    """What the data was: the SHA-256 of each file, by the names of its folder and its own."""
+    known = {}
+    for path in dict.fromkeys(files):
+        with path.open("rb") as stream:
+            sha = hashlib.file_digest(stream, "sha256").hexdigest()
+        known["/".join(path.absolute().parts[-2:])] = sha
+    return known
+
+
+def _lessons(config: SuggesterConfig, chosen: PostSet, watch: Watch) -> Lessons:
+    named = chosen.generator or config.generator
+    generator = None if named is None else Generator.load(named)
     with NewsStore(chosen.news) as store:
         finder = load_finder(store.state().finder or "fast")
         preparer = Preparer(shipped_segmenter(), finder)
