@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from best_measures import groups, measure, switched_off
+from best_measures import SWITCHES, groups, measure, switched_off
 from best_sets import LESSONS, SETS, Choice, Loaded, load
 
 from hashnews.learn.examples import (
@@ -80,7 +80,7 @@ def main() -> None:
                 for name in pupils
             }
             parts = {name: scored[name] for name in pupils}
-            lost = switched_off(lessons, parts, grouped, rankers, configs)
+            lost = switched_off(lessons, parts, grouped, rankers, configs, options.switch)
             for name in pupils:
                 results[name]["switched off"] = lost[name]
     options.out.mkdir(parents=True, exist_ok=True)
@@ -103,6 +103,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--history", action="store_true", help="with posts older than the set")
     parser.add_argument("--generators", type=Path, help="a folder with a generator for each set")
     parser.add_argument("--ablate", action="store_true", help="switch sources off, too")
+    parser.add_argument("--switch", nargs="*", default=list(SWITCHES), help="only these")
     parser.add_argument("--model", type=Path, help="score this model's ranker, teach none")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--keep", type=Path, help="folder that keeps candidates for another run")

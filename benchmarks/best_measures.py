@@ -173,6 +173,7 @@ def switched_off(
     grouped: dict[str, dict[str, dict[str, Group]]],
     full: Sequence[Ranker],
     configs: Sequence[RankerConfig],
+    switches: Sequence[str],
 ) -> dict[str, dict[str, object]]:
     """F1@5 gained by each source: the rankers beside others of the same seeds, taught without it.
 
@@ -184,7 +185,7 @@ def switched_off(
         for name, parts in scored.items()
         for situation, part in parts.items()
     }
-    for source in SWITCHES:
+    for source in switches:
         if not said_anything(lessons, source):
             continue
         taught = [lacking(part, source) for part in lessons]
