@@ -25,7 +25,8 @@ from hashnews.generate.batch import Example, Numbered, batches, make_batch, read
 from hashnews.generate.export import load_model, save_model
 from hashnews.generate.generator import Generator, generate
 from hashnews.generate.model import GeneratorModel, TorchRuntime
-from hashnews.generate.training import f1_at
+from hashnews.generate.training import judged
+from hashnews.metrics import f1_at
 
 PARTS = ("train", "beam", "batch", "agree", "int8")
 N = 10
@@ -138,8 +139,8 @@ def agree(model: Path, known: Sequence[Example]) -> None:
 def int8(model: Path, known: Sequence[Example]) -> None:
     """What int8 costs: F1@5 of the served model and of float32 on the same posts."""
     network, numberer = load_model(model)
-    exact = f1_at(5, generate(TorchRuntime(network), numberer, known, N), known)
-    served = f1_at(5, Generator.load(model).suggest(known, N), known)
+    exact = f1_at(5, map(judged, known, generate(TorchRuntime(network), numberer, known, N)))
+    served = f1_at(5, map(judged, known, Generator.load(model).suggest(known, N)))
     print(f"F1@5 on {len(known)} posts: float32 {100 * exact:.2f}, int8 {100 * served:.2f}")
 
 

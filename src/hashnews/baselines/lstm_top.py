@@ -20,6 +20,7 @@ from torch import Tensor, nn
 from hashnews.baselines.base import Hashtags, Ranked
 from hashnews.baselines.config import LstmTopConfig
 from hashnews.baselines.lda import Lda
+from hashnews.metrics import Judged, f1_at
 from hashnews.records import PreparedPost
 from hashnews.text.stopwords import STOP_WORDS
 from hashnews.text.tokens import words
@@ -124,12 +125,7 @@ class LstmTop:
 
     def _f1(self, posts: Sequence[PreparedPost], k: int) -> float:
         """Micro F1@K on validation posts."""
-        found = wanted = 0
-        for post, answer in zip(posts, self.suggest(posts, k), strict=True):
-            gold = {tag.key for tag in post.hashtags}
-            found += sum(ranked.hashtag.key in gold for ranked in answer)
-            wanted += len(gold)
-        return 2 * found / (k * len(posts) + wanted) if posts else 0.0
+        return f1_at(k, map(judged, posts, self.suggest(posts, k)))
 
     def _read(self, post: PreparedPost) -> Read:
         numbers = [self._numbers.get(word, UNKNOWN) for word in words(post.body)]
@@ -145,6 +141,12 @@ class LstmTop:
         if self._metrics is not None:
             text = "".join(json.dumps(line) + "\n" for line in lines)
             self._metrics.write_text(text, encoding="utf-8")
+
+
+def judged(post: PreparedPost, answer: Sequence[Ranked]) -> Judged:
+    """The hashtags of a post beside those suggested for it."""
+    suggested = tuple(ranked.hashtag.words for ranked in answer)
+    return Judged(tuple(tag.words for tag in post.hashtags), suggested)
 
 
 def _batch(posts: Sequence[Read]) -> tuple[Tensor, Tensor]:

@@ -35,6 +35,7 @@ from hashnews.generate.export import require_exporter, save_model
 from hashnews.generate.generator import Generated, generate
 from hashnews.generate.model import GeneratorModel, TorchRuntime
 from hashnews.generate.vocabulary import HASHTAG_SIGNS, SOURCE_SIGNS, Vocabulary
+from hashnews.metrics import Judged, drawn, f1_at
 from hashnews.saved import check_directory, new_directory
 
 CHECKPOINT = "generator-checkpoint"
@@ -90,19 +91,9 @@ def rate_after(perplexities: Sequence[float], rate: float, decay: float) -> floa
     return rate if first is None else rate * decay ** (len(perplexities) - first)
 
 
-def f1_at(k: int, answers: Sequence[Sequence[Generated]], gold: Sequence[Example]) -> float:
-    """Micro F1@K: 2 P R / (P + R), P and R over the hashtags of all posts together.
-
-    Two hashtags are the same if their letters are.
-    """
-    hits = written = wanted = 0
-    for answer, example in zip(answers, gold, strict=True):
-        keys = {"".join(tag) for tag in example.hashtags}
-        best = answer[:k]
-        hits += sum("".join(generated.words) in keys for generated in best)
-        written += len(best)
-        wanted += len(keys)
-    return 2 * hits / (written + wanted) if hits else 0.0
+def judged(example: Example, answer: Sequence[Generated]) -> Judged:
+    """The hashtags of a post beside those written for it."""
+    return Judged(example.hashtags, tuple(generated.words for generated in answer))
 
 
 def load_data(config: TrainingConfig) -> Data:
@@ -130,7 +121,7 @@ def load_data(config: TrainingConfig) -> Data:
 
 def _examples(config: TrainingConfig, part: str) -> Iterator[Example]:
     for post, example in read_examples(config.model, config.posts, config.contexts):
-        if post.split == part and example.hashtags:
+        if post.split == part:
             yield example
 
 
@@ -179,8 +170,6 @@ class Trainer:
         self.parallel: nn.Module = self.model
         if world > 1:
             self.parallel = nn.parallel.DistributedDataParallel(self.model)
-        board = config.tensorboard and rank == 0
-        self._board: Any = _tensorboard(self.folder) if board else None
 
     def run(self, progress: Callable[[Progress], None]) -> Measured:
         """All epochs from where the run is, then the export of the best."""
@@ -286,9 +275,11 @@ class Trainer:
         return math.exp(min(total / words, 700.0))
 
     def _f1(self) -> float:
-        examples = self.data.validation[: self.config.validation_posts]
+        """F1@5 on validation posts drawn with the seed."""
+        config = self.config
+        examples = drawn(self.data.validation, config.validation_posts, config.seed)
         answers = generate(TorchRuntime(self.model), self.data.numberer, examples, 5)
-        return f1_at(5, answers, examples)
+        return f1_at(5, map(judged, examples, answers))
 
     def _weights(self) -> dict[str, torch.Tensor]:
         return {name: value.clone() for name, value in self.model.state_dict().items()}
@@ -301,15 +292,13 @@ class Trainer:
         with self.metrics.open("a", encoding="utf-8") as stream:
             stream.write(json.dumps(line) + "\n")
             self.position.metrics = stream.tell()
-        if self._board is not None:
-            for name in line.keys() - {"step", "epoch"}:
-                self._board.add_scalar(name, line[name], self.position.step)
 
     def _same(self) -> str:
         """Names everything the weights depend on: a checkpoint of another run is refused."""
-        free = {"threads", "tensorboard", "epochs", "patience", "checkpoint_steps", "int8"}
+        free = {"threads", "epochs", "patience", "checkpoint_steps", "int8"}
         numberer = self.data.numberer
-        sizes = f"{len(self.data.train)} {len(numberer.source)} {len(numberer.hashtag)}"
+        parts = (self.data.train, self.data.validation, numberer.source, numberer.hashtag)
+        sizes = " ".join(str(len(part)) for part in parts)
         known = f"{self.config.model_dump_json(exclude=free)} {sizes} {self.world}"
         return hashlib.sha256(known.encode()).hexdigest()
 
@@ -351,11 +340,3 @@ class Trainer:
         self.optimiser.load_state_dict({**self.optimiser.state_dict(), "state": state})
         if self.rank == 0:
             os.truncate(self.metrics, self.position.metrics)
-
-
-def _tensorboard(folder: Path) -> Any:
-    try:
-        from torch.utils.tensorboard import SummaryWriter
-    except ImportError:
-        raise ConfigError("tensorboard = true needs it: pip install tensorboard") from None
-    return SummaryWriter(str(folder / "tensorboard"))

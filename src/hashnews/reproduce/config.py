@@ -98,6 +98,11 @@ class ReproduceConfig(Config):
         TrainingConfig.model_validate({"posts": "posts.jsonl"} | training)
         return training
 
+    @property
+    def validation_posts(self) -> int:
+        """How many validation posts early stopping looks at, the same for every model."""
+        return TrainingConfig.model_validate({"posts": "p"} | self.training).validation_posts
+
     def training_of(
         self, model: Model, seed: int, posts: Path, contexts: Path | None
     ) -> TrainingConfig:

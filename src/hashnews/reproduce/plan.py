@@ -14,7 +14,7 @@ from hashnews.reproduce.config import Model, ReproduceConfig
 from hashnews.reproduce.steps import Step
 
 # Settings that change how long a training takes, not what comes out.
-FREE = {"posts", "contexts", "threads", "tensorboard", "checkpoint_steps"}
+FREE = {"posts", "contexts", "threads", "checkpoint_steps"}
 
 
 class Dataset(NamedTuple):
@@ -163,12 +163,14 @@ class _Planner:
 
     def baseline(self, model: Model, seed: int, name: str) -> Run:
         config, n = self.config.lstm_top, self.config.suggestions
+        validation = self.config.validation_posts
         suggest = partial(
             work.suggest_by_baseline,
             name=model.variant, config=config, seed=seed, posts=self.posts, n=n,
+            validation_posts=validation,
         )  # fmt: skip
-        own = config.model_dump(mode="json") | {"seed": seed} if model.by_chance else {}
-        settings = {"name": model.variant, "n": n} | own
+        own = {"seed": seed, "validation_posts": validation} | config.model_dump(mode="json")
+        settings = {"name": model.variant, "n": n} | (own if model.by_chance else {})
         folder = self._add(self.own / f"suggest-{name}", suggest, settings, [], [self.posts])
         curve = folder / "metrics.jsonl" if model.by_chance else None
         return Run(model, seed, folder / work.SUGGESTIONS, curve)

@@ -13,6 +13,7 @@ from hashnews.baselines.config import LstmTopConfig
 from hashnews.errors import DataError, MissingExtra
 from hashnews.files import RecordFile, new_file, write_records
 from hashnews.generate.config import TrainingConfig
+from hashnews.metrics import drawn
 from hashnews.prepare.preparer import Preparer, Split, write_prepared
 from hashnews.records import Article, Post, PreparedPost
 from hashnews.reproduce.suggestions import SuggestedHashtag, write_suggestions
@@ -132,14 +133,21 @@ def suggest_by_generator(
 
 
 def suggest_by_baseline(
-    folder: Path, *, name: str, config: LstmTopConfig, seed: int, posts: Path, n: int
+    folder: Path,
+    *,
+    name: str,
+    config: LstmTopConfig,
+    seed: int,
+    posts: Path,
+    n: int,
+    validation_posts: int,
 ) -> None:
     """Hashtags for the test posts by a baseline, which sees their bodies, times and users."""
     parts: dict[str, list[PreparedPost]] = {"train": [], "validation": [], "test": []}
     for post in RecordFile(posts, PreparedPost):
         parts[str(post.split)].append(post)
     baseline = make_baseline(name, config, seed, folder)
-    baseline.fit(parts["train"], parts["validation"])
+    baseline.fit(parts["train"], drawn(parts["validation"], validation_posts, seed))
     asked = [post.model_copy(update={"hashtags": ()}) for post in parts["test"]]
     answers = (
         [
