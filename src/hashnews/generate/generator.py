@@ -9,6 +9,7 @@ directory is what serving needs. Nothing in it is a pickle, so that loading runs
 
 from __future__ import annotations
 
+import math
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,7 +26,9 @@ from hashnews.generate.beam import Runtime, search
 from hashnews.generate.config import GeneratorConfig
 from hashnews.generate.scoring import NEVER, score
 from hashnews.generate.vocabulary import HASHTAG_SIGNS, SOURCE_SIGNS, Vocabulary
+from hashnews.records import ContextWord, PreparedPost, Reason, Suggestion
 from hashnews.saved import check_directory, new_directory
+from hashnews.text.hashtags import Forms
 
 KIND = "generator"
 PICKLES = (".pt", ".pth", ".bin", ".pkl", ".pickle", ".ckpt", ".joblib")
@@ -187,6 +190,30 @@ class Generator:
         if n < 1:
             raise ConfigError(f"n is {n}: ask for one hashtag or more")
         return generate(self._runtime, self._numberer, examples, n)
+
+    def suggest_posts(
+        self,
+        posts: Sequence[PreparedPost],
+        contexts: Sequence[Sequence[ContextWord]],
+        forms: Forms,
+        n: int = 10,
+    ) -> list[tuple[Suggestion, ...]]:
+        """The n best hashtags of every post, as people write them; the post's own are not read.
+
+        The score is the probability the model gives a hashtag.
+        """
+        pairs = zip(posts, contexts, strict=True)
+        examples = [Example.of(self.config, post.body, context) for post, context in pairs]
+        reason = (Reason(source="generator", weight=1.0),)
+        return [
+            tuple(
+                Suggestion(
+                    hashtag=forms.write(words), words=words, score=math.exp(score), because=reason
+                )
+                for words, score in answer
+            )
+            for answer in self.suggest(examples, n)
+        ]
 
     def score(
         self,

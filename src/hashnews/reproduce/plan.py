@@ -152,7 +152,8 @@ class _Planner:
         needs = [self.posts, contexts] if contexts else [self.posts]
         train = partial(work.train_generator, config=config)
         settings = config.model_dump(mode="json", exclude=FREE)
-        trained = self._add(self.own / f"train-{name}", train, settings, [], needs) / work.MODEL
+        place = self.own / f"train-{name}"
+        trained = self._add(place, train, settings, [], needs, version=2) / work.MODEL
         n = self.config.suggestions
         suggest = partial(
             work.suggest_by_generator, model=trained, posts=self.posts, contexts=contexts, n=n
@@ -210,10 +211,11 @@ class _Planner:
         settings: dict[str, Any],
         files: Sequence[Path],
         needs: Sequence[Path],
+        version: int = 1,
     ) -> Path:
         """A step that needs these files from outside, and these files of steps before."""
         before = [self.made[folder] for folder in dict.fromkeys(path.parent for path in needs)]
-        step = Step.new(place, run, settings, files, before)
+        step = Step.new(place, run, settings, files, before, version)
         self.steps.append(step)
         self.made[step.folder] = step
         return step.folder

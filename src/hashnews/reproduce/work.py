@@ -15,10 +15,10 @@ from hashnews.files import RecordFile, new_file, write_records
 from hashnews.generate.config import TrainingConfig
 from hashnews.metrics import drawn
 from hashnews.prepare.preparer import Preparer, Split, write_prepared
-from hashnews.records import Article, Post, PreparedPost
-from hashnews.reproduce.suggestions import SuggestedHashtag, write_suggestions
+from hashnews.records import Article, Post, PreparedPost, Suggestion
+from hashnews.reproduce.suggestions import write_suggestions
 from hashnews.text.entities import load_finder
-from hashnews.text.hashtags import Forms, shipped_forms
+from hashnews.text.hashtags import shipped_forms
 from hashnews.text.segment import shipped_segmenter
 
 if TYPE_CHECKING:
@@ -110,25 +110,20 @@ def suggest_by_generator(
     folder: Path, *, model: Path, posts: Path, contexts: Path | None, n: int
 ) -> None:
     """Hashtags for the test posts by a trained generator."""
-    from hashnews.generate.batch import read_examples
+    from hashnews.generate.batch import read_contexts
     from hashnews.generate.generator import Generator
 
     generator = Generator.load(model)
     forms = shipped_forms()
-    asked, examples = [], []
-    for post, example in read_examples(generator.config, posts, contexts):
+    asked, read = [], []
+    for post, context in read_contexts(generator.config, posts, contexts):
         if post.split == "train":
-            _see(forms, post)
+            for tag in post.hashtags:
+                forms.see(tag.written)
         elif post.split == "test":
             asked.append(post)
-            examples.append(example._replace(hashtags=()))
-    answers = (
-        [
-            SuggestedHashtag(hashtag=forms.write(words), words=words, score=score)
-            for words, score in answer
-        ]
-        for answer in generator.suggest(examples, n)
-    )
+            read.append(context)
+    answers = generator.suggest_posts(asked, read, forms, n)
     write_suggestions(folder / SUGGESTIONS, asked, answers)
 
 
@@ -151,7 +146,7 @@ def suggest_by_baseline(
     asked = [post.model_copy(update={"hashtags": ()}) for post in parts["test"]]
     answers = (
         [
-            SuggestedHashtag(hashtag=tag.written, words=tag.words, score=score)
+            Suggestion(hashtag=tag.written, words=tag.words, score=score, because=())
             for tag, score in answer
         ]
         for answer in baseline.suggest(asked, n)
@@ -192,11 +187,6 @@ def write_json(path: Path, value: Any) -> None:
 def read_json(path: Path) -> Any:
     """A JSON file we wrote."""
     return json.loads(path.read_text("utf-8"))
-
-
-def _see(forms: Forms, post: PreparedPost) -> None:
-    for tag in post.hashtags:
-        forms.see(tag.written)
 
 
 def _say(step: int, steps: int, what: str) -> None:
