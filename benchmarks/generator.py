@@ -20,9 +20,17 @@ from itertools import islice
 from pathlib import Path
 
 import torch
+from safetensors.torch import load_file
 
-from hashnews.generate.batch import Example, Numbered, batches, make_batch, read_examples
-from hashnews.generate.export import load_model, save_model
+from hashnews.generate.batch import (
+    Example,
+    Numbered,
+    Numberer,
+    batches,
+    make_batch,
+    read_examples,
+)
+from hashnews.generate.export import save_model
 from hashnews.generate.generator import Generator, generate
 from hashnews.generate.model import GeneratorModel, TorchRuntime
 from hashnews.generate.training import judged
@@ -119,6 +127,14 @@ def batch(model: Path, known: Sequence[Example]) -> None:
     with ProcessPoolExecutor(2) as pool:
         spent = max(pool.map(_serve, [model] * 2, halves))
     print(f"batched, two processes: {len(known) / spent:.0f} posts/s over {len(known)} posts")
+
+
+def load_model(directory: Path) -> tuple[GeneratorModel, Numberer]:
+    """The torch model of a directory."""
+    numberer = Generator.load(directory)._numberer
+    model = GeneratorModel(numberer.config, len(numberer.source), len(numberer.hashtag))
+    model.load_state_dict(load_file(directory / "model.safetensors"))
+    return model.eval(), numberer
 
 
 def agree(model: Path, known: Sequence[Example]) -> None:

@@ -58,7 +58,7 @@ def _quick(request, monkeypatch):
     if "exported" in request.fixturenames:
         return
 
-    def save_weights(model, numberer, directory, about, int8):
+    def save_weights(model, _, directory, *__):
         directory.mkdir()
         save_file(model.state_dict(), directory / "model.safetensors")
 

@@ -29,7 +29,7 @@ PADDING, UNKNOWN = 0, 1
 TOGETHER = 100
 
 
-class Read(NamedTuple):
+class ReadPost(NamedTuple):
     """A post as the network reads it."""
 
     words: list[int]
@@ -127,10 +127,10 @@ class LstmTop:
         """Micro F1@K on validation posts."""
         return f1_at(k, map(judged, posts, self.suggest(posts, k)))
 
-    def _read(self, post: PreparedPost) -> Read:
+    def _read(self, post: PreparedPost) -> ReadPost:
         numbers = [self._numbers.get(word, UNKNOWN) for word in words(post.body)]
         topics = self._lda.topics(self._topical(post)).astype(np.float32)
-        return Read(numbers[: self.config.length] or [UNKNOWN], topics)
+        return ReadPost(numbers[: self.config.length] or [UNKNOWN], topics)
 
     def _topical(self, post: PreparedPost) -> list[int]:
         """The words that tell a topic: known ones, no stop words."""
@@ -149,7 +149,7 @@ def judged(post: PreparedPost, answer: Sequence[Ranked]) -> Judged:
     return Judged(tuple(tag.words for tag in post.hashtags), suggested)
 
 
-def _batch(posts: Sequence[Read]) -> tuple[Tensor, Tensor]:
+def _batch(posts: Sequence[ReadPost]) -> tuple[Tensor, Tensor]:
     longest = max(len(post.words) for post in posts)
     words_BL = torch.full((len(posts), longest), PADDING)
     for row, post in enumerate(posts):

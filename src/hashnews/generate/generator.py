@@ -3,8 +3,8 @@
 
     Generator.load(directory).suggest(examples, n=10)
 
-`model.safetensors` holds the weights for training on and for exporting again; the rest of the
-directory is what serving needs. Nothing in it is a pickle, so that loading runs no foreign code.
+`model.safetensors` holds the weights as they were trained; the rest of the directory is what
+serving needs. Nothing in it is a pickle, so that loading runs no foreign code.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ PICKLES = (".pt", ".pth", ".bin", ".pkl", ".pickle", ".ckpt", ".joblib")
 TOGETHER = 32  # posts in a batch
 
 
-class ModelFiles:
+class GeneratorFiles:
     """The files of a generator's directory."""
 
     def __init__(self, directory: Path):
@@ -80,7 +80,7 @@ class OnnxMemory(NamedTuple):
 class OnnxRuntime:
     """The model as the beam search sees it, run by onnxruntime."""
 
-    def __init__(self, files: ModelFiles, threads: int = 1):
+    def __init__(self, files: GeneratorFiles, threads: int = 1):
         self._encoder = _session(files.encoder, threads)
         self._step = _session(files.step, threads)
         self._reads = {argument.name for argument in self._encoder.get_inputs()}
@@ -162,7 +162,7 @@ class Generator:
 
     def __init__(
         self,
-        files: ModelFiles,
+        files: GeneratorFiles,
         config: GeneratorConfig,
         numberer: Numberer,
         runtime: OnnxRuntime,
@@ -177,7 +177,7 @@ class Generator:
     @classmethod
     def load(cls, directory: Path | str, threads: int = 1) -> Self:
         """Open a model directory; what is not whole and ours is refused."""
-        files = ModelFiles(Path(directory))
+        files = GeneratorFiles(Path(directory))
         about = files.check()
         config = read_config(files)
         source = Vocabulary.load(files.source, SOURCE_SIGNS)
@@ -245,7 +245,7 @@ class Generator:
                 shutil.copyfile(path, scratch / path.name)
 
 
-def read_config(files: ModelFiles) -> GeneratorConfig:
+def read_config(files: GeneratorFiles) -> GeneratorConfig:
     """The settings of a saved model."""
     try:
         return GeneratorConfig.model_validate_json(files.config.read_bytes())

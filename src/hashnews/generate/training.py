@@ -59,7 +59,7 @@ class Data(NamedTuple):
     validation: list[Example]
 
 
-class Measured(NamedTuple):
+class EpochScore(NamedTuple):
     """What an epoch is worth on validation posts."""
 
     perplexity: float
@@ -127,7 +127,7 @@ def _examples(config: TrainingConfig, part: str) -> Iterator[Example]:
 
 def train(
     config: TrainingConfig, out: Path, progress: Callable[[Progress], None] = lambda _: None
-) -> Measured:
+) -> EpochScore:
     """Train a model and write its directory; give what the kept epoch is worth."""
     require_exporter()
     with _processes() as (rank, world):
@@ -171,7 +171,7 @@ class Trainer:
         if world > 1:
             self.parallel = nn.parallel.DistributedDataParallel(self.model)
 
-    def run(self, progress: Callable[[Progress], None]) -> Measured:
+    def run(self, progress: Callable[[Progress], None]) -> EpochScore:
         """All epochs from where the run is, then the export of the best."""
         self._resume()
         position, config = self.position, self.config
@@ -189,7 +189,7 @@ class Trainer:
                 progress(Progress(position.epoch + 1, position.step, total, loss, left))
             self._end_epoch(len(order))
         self.model.load_state_dict(self.best)
-        measured = Measured(*position.kept)
+        measured = EpochScore(*position.kept)
         if self.rank == 0:
             trained = config.model_dump(mode="json", exclude={"posts", "contexts"})
             about = {"trained": trained, "epoch": position.best_epoch + 1}
@@ -232,7 +232,7 @@ class Trainer:
         position = self.position
         measured = self._measure()
         position.perplexities.append(measured.perplexity)
-        if not position.kept or self._worth(measured) > self._worth(Measured(*position.kept)):
+        if not position.kept or self._worth(measured) > self._worth(EpochScore(*position.kept)):
             position.kept, position.best_epoch = list(measured), position.epoch
             self.best = self._weights()
         found = {"perplexity": measured.perplexity, "f1@5": measured.f1}
@@ -240,7 +240,7 @@ class Trainer:
         position.epoch, position.batch, position.loss = position.epoch + 1, 0, 0.0
         self._save()
 
-    def _worth(self, measured: Measured) -> tuple[float, float]:
+    def _worth(self, measured: EpochScore) -> tuple[float, float]:
         """What the epochs are compared by, more is better; the other figure decides a tie."""
         perplexity, f1 = measured
         return (f1, -perplexity) if self.config.select == "f1@5" else (-perplexity, f1)
@@ -249,7 +249,7 @@ class Trainer:
         """Early stopping: whether the last epochs have brought nothing better."""
         return self.position.epoch - 1 - self.position.best_epoch >= self.config.patience
 
-    def _measure(self) -> Measured:
+    def _measure(self) -> EpochScore:
         """Validation perplexity and F1@5, by the first process for all."""
         found = torch.zeros(2, dtype=torch.float64)
         if self.rank == 0:
@@ -257,7 +257,7 @@ class Trainer:
             found[:] = torch.tensor([self._perplexity(), self._f1()], dtype=torch.float64)
         if self.world > 1:
             distributed.broadcast(found, 0)
-        return Measured(*found.tolist())
+        return EpochScore(*found.tolist())
 
     @torch.inference_mode()
     def _perplexity(self) -> float:

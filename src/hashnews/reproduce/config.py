@@ -25,7 +25,7 @@ TABLE_2 = (
 BASELINES = ("most-frequent", "recent", "neighbours", "author", "neighbours-author")
 
 
-class Model(NamedTuple):
+class TableModel(NamedTuple):
     """A row of the table: a baseline, or a generator beside the ranking it reads."""
 
     name: str
@@ -84,7 +84,7 @@ class ReproduceConfig(Config):
             raise ValueError("name each model once")
         try:
             for name in models:
-                Model.parse(name)
+                TableModel.parse(name)
         except ConfigError as error:
             raise ValueError(str(error)) from None
         return models
@@ -104,7 +104,7 @@ class ReproduceConfig(Config):
         return TrainingConfig.model_validate({"posts": "p"} | self.training).validation_posts
 
     def training_of(
-        self, model: Model, seed: int, posts: Path, contexts: Path | None
+        self, model: TableModel, seed: int, posts: Path, contexts: Path | None
     ) -> TrainingConfig:
         """The settings of one training."""
         network = self.training.get("model", {}) | {"variant": model.variant}

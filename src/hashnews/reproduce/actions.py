@@ -1,4 +1,7 @@
-"""What the steps of a reproduction do; every function fills one folder."""
+"""What each step of a reproduction does: one function per step, filling one folder.
+
+`plan` names them, `runner` calls them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Steps: each a folder with its output, done once while nothing it depends on changes.
+"""Runs steps: each a folder with its output, done once while nothing it depends on changes.
 
 The key of a step is a digest of its settings, its version, the bytes of its input files and the
 keys of the steps before it. It is part of the folder's name, so that other settings have a folder
