@@ -1,7 +1,7 @@
 """Metrics, one function each: as the paper's code computes them, beside the standard definition.
 
-Every metric is a ratio of two sums over posts, so a function gives the two parts of one post:
-what `score` divides and what the bootstrap draws again. Two hashtags are the same if their
+Every metric is a ratio of two sums over posts, so a function returns the two parts of one post:
+what is summed and divided, and what the bootstrap draws again. Two hashtags are the same if their
 letters are (`Hashtag.key`); the paper's code compares Porter stems of whole phrases instead.
 """
 

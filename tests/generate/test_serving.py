@@ -1,6 +1,7 @@
 """Exported models: onnxruntime and torch agree, and what is not a whole model is refused."""
 
 import json
+import math
 import pickle
 import shutil
 import subprocess
@@ -22,8 +23,10 @@ from hashnews.generate.batch import Example  # noqa: E402
 from hashnews.generate.export import save_model  # noqa: E402
 from hashnews.generate.generator import KIND, Generator, generate  # noqa: E402
 from hashnews.generate.model import GeneratorModel, TorchRuntime  # noqa: E402
+from hashnews.records import ContextWord, Hashtag, PreparedPost  # noqa: E402
 from hashnews.sample import sample_file  # noqa: E402
 from hashnews.saved import new_directory  # noqa: E402
+from hashnews.text.hashtags import Forms  # noqa: E402
 
 VARIANTS = ["hashnews-copy", "seq2seq"]  # between them every part of the graphs
 
@@ -75,6 +78,26 @@ def test_weights_come_back_as_they_were(saved):
     assert again.keys() == model.state_dict().keys()
     for name, value in model.state_dict().items():
         assert torch.equal(again[name], value)
+
+
+def test_prepared_posts_are_answered_without_their_hashtags(saved):
+    served = Generator.load(saved[2])
+    context = (ContextWord("covid", 2.0), ContextWord("game", 1.0))
+    tag = Hashtag(("covid", "19"), "#COVID19")
+    posts = [
+        PreparedPost(id=str(n), body=body, entities=(), hashtags=(tag,))
+        for n, body in enumerate(("rules again", "goals for bayern"))
+    ]
+    answers = served.suggest_posts(posts, [context, ()], Forms(tags=["#COVID19"]), 3)
+    bare = [post.model_copy(update={"hashtags": ()}) for post in posts]
+    assert served.suggest_posts(bare, [context, ()], Forms(tags=["#COVID19"]), 3) == answers
+    example = Example.of(served.config, "rules again", context)
+    (known,) = served.suggest([example], 3)
+    assert [one.words for one in answers[0]] == [one.words for one in known]
+    assert [one.score for one in answers[0]] == pytest.approx([math.exp(o.score) for o in known])
+    assert all(one.hashtag.startswith("#") for answer in answers for one in answer)
+    with pytest.raises(ValueError, match="zip"):
+        served.suggest_posts(posts, [context], Forms(), 3)
 
 
 def test_int8_is_close_and_runs_alone(saved, tmp_path):

@@ -50,7 +50,7 @@ def reproduce(
     """Make the paper's table on DATASET, a folder with posts, news and reference (.jsonl.gz).
 
     Prepares the posts, adds the news, retrieves with each ranking, trains each model with each
-    seed, suggests, evaluates. Broken off, the same command goes on; what is done is not done again.
+    seed, suggests, evaluates. Interrupted, the same command resumes; finished steps are kept.
     """
     from hashnews.reproduce.config import SMALL, ReproduceConfig
     from hashnews.reproduce.plan import Dataset

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def train() -> None:
-    """Train a model from a file of settings; broken off, the same command goes on."""
+    """Train a model from a file of settings; interrupted, the same command resumes."""
 
 
 @train.command()

@@ -1,11 +1,11 @@
 # ruff: noqa: N806 - names end in the letters of their shapes
-"""A trained model as a directory for serving: two ONNX graphs, in int8 unless told otherwise.
+"""A trained model as a directory for serving: two ONNX graphs, in int8 by default.
 
 The encoder graph reads posts once; the step graph writes one word more for all hypotheses.
 
 Only weights are rounded, each row by its own scale; the sums are made in float. Activations in int8
-would be a quarter faster, but their scale is that of all posts read together, so that what a post
-is told would depend on its neighbours in the batch.
+would be a quarter faster, but their scale is that of all posts read together, so that the
+answer to a post would depend on its neighbours in the batch.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Training: the loop in plain sight, broken off and resumed bit for bit.
+"""Training: the loop in plain sight; an interrupted run resumes bit for bit.
 
     hashnews train generator -c configs/generator.toml -o model/
     torchrun --nproc-per-node 2 -m hashnews train generator -c … -o …   (several processes)
 
 Beside the model directory lies `<name>.training` with `metrics.jsonl` and the last checkpoint; the
-same command goes on from there. All chance of a step comes from (seed, step, process), so that a
+same command resumes from there. All chance of a step comes from (seed, step, process), so that a
 checkpoint needs no state of a random generator. Several processes each take their share of the
 batches of an epoch and average their gradients.
 """
@@ -42,7 +42,7 @@ CHECKPOINT = "generator-checkpoint"
 
 
 class Progress(NamedTuple):
-    """How far the training is: the loss is that of the last step, for each hashtag."""
+    """How far the training is; the loss is that of the last step, per hashtag."""
 
     epoch: int
     step: int
@@ -128,7 +128,7 @@ def _examples(config: TrainingConfig, part: str) -> Iterator[Example]:
 def train(
     config: TrainingConfig, out: Path, progress: Callable[[Progress], None] = lambda _: None
 ) -> EpochScore:
-    """Train a model and write its directory; give what the kept epoch is worth."""
+    """Train a model and write its directory; return the scores of the kept epoch."""
     require_exporter()
     with _processes() as (rank, world):
         torch.set_num_threads(config.threads)
@@ -205,7 +205,7 @@ class Trainer:
         return order[self.rank :: self.world]
 
     def _step(self, places: list[int]) -> float:
-        """One step of Adam on one batch; gives the loss for each hashtag."""
+        """One step of Adam on one batch; returns the loss per hashtag."""
         position, config = self.position, self.config
         chance = f"{config.seed} {position.step} {self.rank}".encode()
         torch.manual_seed(int.from_bytes(hashlib.sha256(chance).digest()[:8], "big") >> 1)
@@ -261,7 +261,7 @@ class Trainer:
 
     @torch.inference_mode()
     def _perplexity(self) -> float:
-        """The exp of the mean loss for each word, of the hashtags that can be written."""
+        """The exp of the mean loss per word, over the hashtags that can be written."""
         numbered = [self.data.numberer(example) for example in self.data.validation]
         total, words = 0.0, 0
         for places in batches(numbered, self.config.batch, 0, 0):

@@ -64,16 +64,16 @@ class ReproduceConfig(Config):
     models: tuple[str, ...] = TABLE_2 + BASELINES
     """The rows of the table, in order; those that take long come last if they stand last."""
     seeds: int = Field(3, ge=1)
-    """Each model is trained so many times, with seeds from 0; the paper's runs are single."""
+    """How often each model is trained, with seeds from 0; the paper's runs are single."""
     training: dict[str, Any] = Field({})
     """As in configs/generator.toml, but posts, contexts, seed and model.variant."""
     lstm_top: LstmTopConfig = LstmTopConfig()
     finder: Literal["fast", "tagger"] = "fast"
     """What finds the entities of posts, news and reference corpus."""
     most_posts: int | None = Field(None, ge=10)
-    """Read only the first so many posts: for a quick look."""
+    """Read only this many posts: for a quick look."""
     suggestions: int = Field(10, ge=10)
-    """Hashtags asked for each post."""
+    """Hashtags asked for per post."""
     draws: int = Field(10_000, ge=100)
     """Of the paired bootstrap."""
 

@@ -75,7 +75,7 @@ def plan(dataset: Dataset, config: ReproduceConfig, folder: Path) -> Plan:
 
 
 class _Planner:
-    """Adds step after step; a method gives the file its step makes."""
+    """Adds step after step; a method returns the file its step makes."""
 
     def __init__(self, dataset: Dataset, config: ReproduceConfig, shared: Path):
         self.dataset = dataset
