@@ -33,7 +33,8 @@ from hashnews.learn.examples import (
     make_examples,
     situations,
 )
-from hashnews.reproduce.suggestions import SuggestedHashtag, write_suggestions
+from hashnews.records import Suggestion
+from hashnews.reproduce.suggestions import write_suggestions
 from hashnews.suggest.model import Model
 from hashnews.suggest.query import PostWithNews
 from hashnews.suggest.ranker import Ranker
@@ -159,8 +160,11 @@ def write_best(
             places = np.argsort(-given, kind="stable")[:most].tolist()
             best.append(
                 [
-                    SuggestedHashtag(
-                        hashtag=keys[at], words=segment(keys[at]), score=float(given[at])
+                    Suggestion(
+                        hashtag=keys[at],
+                        words=segment(keys[at]),
+                        score=float(given[at]),
+                        because=(),
                     )
                     for at in places
                 ]

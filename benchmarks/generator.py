@@ -20,12 +20,21 @@ from itertools import islice
 from pathlib import Path
 
 import torch
+from safetensors.torch import load_file
 
-from hashnews.generate.batch import Example, Numbered, batches, make_batch, read_examples
-from hashnews.generate.export import load_model, save_model
+from hashnews.generate.batch import (
+    Example,
+    Numbered,
+    Numberer,
+    batches,
+    make_batch,
+    read_examples,
+)
+from hashnews.generate.export import save_model
 from hashnews.generate.generator import Generator, generate
 from hashnews.generate.model import GeneratorModel, TorchRuntime
-from hashnews.generate.training import f1_at
+from hashnews.generate.training import judged
+from hashnews.metrics import f1_at
 
 PARTS = ("train", "beam", "batch", "agree", "int8")
 N = 10
@@ -120,6 +129,14 @@ def batch(model: Path, known: Sequence[Example]) -> None:
     print(f"batched, two processes: {len(known) / spent:.0f} posts/s over {len(known)} posts")
 
 
+def load_model(directory: Path) -> tuple[GeneratorModel, Numberer]:
+    """The torch model of a directory."""
+    numberer = Generator.load(directory)._numberer
+    model = GeneratorModel(numberer.config, len(numberer.source), len(numberer.hashtag))
+    model.load_state_dict(load_file(directory / "model.safetensors"))
+    return model.eval(), numberer
+
+
 def agree(model: Path, known: Sequence[Example]) -> None:
     """The share of posts with the same ten best by torch and by onnxruntime, in float32."""
     network, numberer = load_model(model)
@@ -138,8 +155,8 @@ def agree(model: Path, known: Sequence[Example]) -> None:
 def int8(model: Path, known: Sequence[Example]) -> None:
     """What int8 costs: F1@5 of the served model and of float32 on the same posts."""
     network, numberer = load_model(model)
-    exact = f1_at(5, generate(TorchRuntime(network), numberer, known, N), known)
-    served = f1_at(5, Generator.load(model).suggest(known, N), known)
+    exact = f1_at(5, map(judged, known, generate(TorchRuntime(network), numberer, known, N)))
+    served = f1_at(5, map(judged, known, Generator.load(model).suggest(known, N)))
     print(f"F1@5 on {len(known)} posts: float32 {100 * exact:.2f}, int8 {100 * served:.2f}")
 
 

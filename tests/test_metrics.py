@@ -13,9 +13,12 @@ from hashnews.metrics import (
     Judged,
     accuracy,
     best_rouge,
+    drawn,
+    f1_at,
     hits,
     measure,
     micro_f1,
+    micro_f1_of,
     paper_map,
     pooled,
     pooled_rouge,
@@ -109,6 +112,28 @@ POSTS = st.lists(
     min_size=1,
     max_size=8,
 )
+
+
+@given(POSTS)
+def test_f1_is_the_same_from_posts_and_from_arrays(posts):
+    found = np.zeros((len(posts), 10))
+    for row, post in enumerate(posts):
+        found[row, : len(post.keys)] = [key in post.gold_keys for key in post.keys]
+    gold = np.array([len(post.gold) for post in posts])
+    for k in (1, 5):
+        same = measure(posts).scores()[f"F1@{k}"]
+        assert micro_f1_of(found, gold, k) == pytest.approx(same)
+        assert f1_at(k, posts) == pytest.approx(same)
+
+
+def test_validation_posts_are_drawn_with_the_seed():
+    posts = list(range(1000))
+    one, again, other = drawn(posts, 50, 0), drawn(posts, 50, 0), drawn(posts, 50, 1)
+    assert one == again != other
+    assert one == sorted(set(one))
+    assert len(one) == 50
+    assert one[-1] > 500  # not the first ones
+    assert drawn(posts, 1000, 0) == drawn(posts, 2000, 3) == posts
 
 
 @given(POSTS)

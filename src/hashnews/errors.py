@@ -20,6 +20,8 @@ prints it as one line and exits with 1; a traceback means a bug.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -80,6 +82,17 @@ class MissingExtra(HashNewsError):
 
     def __init__(self, what: str, extra: str):
         super().__init__(f"{what} needs an optional part: pip install 'hashnews[{extra}]'")
+
+
+@contextmanager
+def optional(what: str, extra: str, *modules: str) -> Iterator[None]:
+    """Inside, a missing module of these is the user's missing extra."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in modules:
+            raise
+        raise MissingExtra(what, extra) from None
 
 
 class ModelError(HashNewsError):

@@ -1,7 +1,7 @@
 """Metrics, one function each: as the paper's code computes them, beside the standard definition.
 
-Every metric is a ratio of two sums over posts, so a function gives the two parts of one post:
-what `score` divides and what the bootstrap draws again. Two hashtags are the same if their
+Every metric is a ratio of two sums over posts, so a function returns the two parts of one post:
+what is summed and divided, and what the bootstrap draws again. Two hashtags are the same if their
 letters are (`Hashtag.key`); the paper's code compares Porter stems of whole phrases instead.
 """
 
@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hashnews.porter import stem
 
+T = TypeVar("T")
 Words = tuple[str, ...]
 Parts = tuple[float, float]  # what a post adds above and below the line
 CUTS = (1, 5, 10)
@@ -53,6 +54,18 @@ def hits(post: Judged, k: int) -> int:
 def micro_f1(k: int, post: Judged) -> Parts:
     """F1@K = 2 Σ c_K / (K N + G), N posts with G gold hashtags together (the paper's)."""
     return 2 * hits(post, k), k + len(post.gold)
+
+
+def f1_at(k: int, posts: Iterable[Judged]) -> float:
+    """Micro F1@K over posts; 0 if there are none."""
+    parts = [micro_f1(k, post) for post in posts]
+    below = sum(below for _, below in parts)
+    return sum(above for above, _ in parts) / below if below else 0.0
+
+
+def micro_f1_of(found: NDArray[Any], gold: NDArray[Any], k: int) -> float:
+    """Micro F1@K from arrays: found[post, rank] is 1 for a hit, gold[post] counts hashtags."""
+    return float(2 * found[:, :k].sum() / max(1, k * len(found) + int(gold.sum())))
 
 
 def macro_f1(k: int, post: Judged) -> Parts:
@@ -178,6 +191,17 @@ def measure(posts: Sequence[Judged]) -> Measured:
         [[metric(post) for metric in METRICS.values()] for post in posts], dtype=np.float64
     ).reshape(len(posts), len(METRICS), 2)
     return Measured(parts[..., 0], parts[..., 1])
+
+
+def drawn(posts: Sequence[T], most: int, seed: int) -> list[T]:
+    """At most this many posts, drawn at random with the seed, in their order.
+
+    Every model that stops early is measured on validation posts drawn by this function.
+    """
+    if len(posts) <= most:
+        return list(posts)
+    places = np.random.default_rng(seed).choice(len(posts), most, replace=False)
+    return [posts[place] for place in sorted(places)]
 
 
 def pooled(runs: Iterable[Measured]) -> Measured:

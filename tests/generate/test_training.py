@@ -5,7 +5,6 @@ import math
 import os
 import subprocess
 import sys
-from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
@@ -24,7 +23,8 @@ from hashnews.generate.batch import Example, make_batch  # noqa: E402
 from hashnews.generate.config import TrainingConfig  # noqa: E402
 from hashnews.generate.generator import Generated, Generator  # noqa: E402
 from hashnews.generate.model import GeneratorModel  # noqa: E402
-from hashnews.generate.training import f1_at, load_data, rate_after, train  # noqa: E402
+from hashnews.generate.training import judged, load_data, rate_after, train  # noqa: E402
+from hashnews.metrics import f1_at  # noqa: E402
 from hashnews.sample import sample_file  # noqa: E402
 
 SMALL = {"embedding": 16, "hidden": 16, "beam": 5, "layers": 1, "variant": "hashnews"}
@@ -58,7 +58,7 @@ def _quick(request, monkeypatch):
     if "exported" in request.fixturenames:
         return
 
-    def save_weights(model, numberer, directory, about, int8):
+    def save_weights(model, _, directory, *__):
         directory.mkdir()
         save_file(model.state_dict(), directory / "model.safetensors")
 
@@ -95,9 +95,21 @@ def test_f1_by_hand():
         [Generated(("maga",), 0.0), Generated(("x",), -1.0)],
         [Generated(("voteblue",), 0.0)],
     ]
-    assert f1_at(5, answers, gold) == pytest.approx(2 * 2 / (3 + 3))
-    assert f1_at(1, answers, gold) == pytest.approx(2 * 2 / (2 + 3))
-    assert f1_at(5, [[], []], gold) == 0.0
+    assert f1_at(5, map(judged, gold, answers)) == pytest.approx(2 * 2 / (2 * 5 + 3))
+    assert f1_at(1, map(judged, gold, answers)) == pytest.approx(2 * 2 / (2 * 1 + 3))
+    assert f1_at(5, map(judged, gold, [[], []])) == 0.0
+
+
+def test_the_validation_posts_are_drawn_with_the_seed(files, monkeypatch):
+    asked = []
+    monkeypatch.setattr(training, "generate", lambda _, __, posts, n: asked.append(posts) or
+                        [[] for _ in posts])  # fmt: skip
+    for seed in (0, 0, 1):
+        config = settings(files, validation_posts=5, seed=seed)
+        training.Trainer(config, load_data(config), files / "unused", 0, 1)._f1()
+    assert [len(posts) for posts in asked] == [5, 5, 5]
+    assert asked[0] == asked[1] != asked[2]
+    assert asked[0] != load_data(config).validation[:5]
 
 
 def test_it_learns_32_posts_by_heart(files):
@@ -172,26 +184,6 @@ def test_another_run_in_the_same_place_is_refused(files, tmp_path):
         train(settings(files, checkpoint_steps=1), tmp_path / "m", broken_at(2))
     with pytest.raises(ConfigError, match="other settings or posts"):
         train(settings(files, rate=0.5), tmp_path / "m")
-
-
-def test_tensorboard_is_an_option(files, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
-    with pytest.raises(ConfigError, match="pip install tensorboard"):
-        train(settings(files, tensorboard=True), tmp_path / "m")
-    written = []
-
-    class Writer:
-        def __init__(self, folder):
-            assert folder == str(tmp_path / "m.training/tensorboard")
-
-        def add_scalar(self, name, value, step):
-            written.append((name, step))
-
-    fake = SimpleNamespace(SummaryWriter=Writer)
-    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", fake)
-    train(settings(files, tensorboard=True, epochs=1), tmp_path / "m")
-    assert ("loss", 1) in written
-    assert ("f1@5", 4) in written
 
 
 def test_posts_without_a_split_are_refused(files, tmp_path):

@@ -58,6 +58,25 @@ def test_as_json(files):
     assert scores["new to the author R@1"] == 1.0  # vote blue and, for bob, kag
 
 
+def test_scores_as_a_file(files):
+    out = files / "scores.json"
+    done = evaluate(files, "one", "-o", out)
+    assert done.output.startswith("2 posts, 3 hashtags\n")
+    assert out.read_text() == evaluate(files, "one", "--json").output
+
+
+def test_lines_of_answers(files):
+    """`hashnews suggest` writes whole answers; a line may name its post only in `post`."""
+    lines = []
+    for line in map(json.loads, (files / "one.jsonl").read_text().splitlines()):
+        post = {"id": line["post_id"], "text": "x", "created_at": None}
+        found = [{"words": one["words"]} for one in line["suggestions"]]
+        lines.append({"post": post, "suggestions": found, "articles": [], "context": []})
+    lines[0] |= {"post_id": lines[0]["post"]["id"]}
+    (files / "answers.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert evaluate(files, "answers", "--json").output == evaluate(files, "one", "--json").output
+
+
 def test_against_another(files):
     told = json.loads(evaluate(files, "one", "--against", files / "two.jsonl", "--json").output)
     assert told["differences"]["ACC"]["difference"] == 1.0

@@ -4,8 +4,8 @@ import pytest
 
 from hashnews.reproduce.bootstrap import Difference
 from hashnews.reproduce.paper import CLAIMS, COLUMNS, TABLE_2
-from hashnews.reproduce.summary import check_identity, verdict
-from hashnews.reproduce.table import claim_cell, label, latex, markdown, text, with_spread
+from hashnews.reproduce.results import check_identity, verdict
+from hashnews.reproduce.tables import claim_cell, label, latex, markdown, text, with_spread
 
 
 @pytest.mark.parametrize(

@@ -28,5 +28,5 @@ class LstmTopConfig(Config):
     rate: float = Field(0.001, gt=0)
     epochs: int = Field(30, ge=1)
     patience: int = Field(3, ge=1)
-    """Epochs without a better F1@5 on validation posts before it stops; the released code has
-    none."""
+    """Epochs without a better F1@5 on validation posts before it stops; the released code has no
+    early stopping."""

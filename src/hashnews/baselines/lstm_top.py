@@ -20,6 +20,7 @@ from torch import Tensor, nn
 from hashnews.baselines.base import Hashtags, Ranked
 from hashnews.baselines.config import LstmTopConfig
 from hashnews.baselines.lda import Lda
+from hashnews.metrics import Judged, f1_at
 from hashnews.records import PreparedPost
 from hashnews.text.stopwords import STOP_WORDS
 from hashnews.text.tokens import words
@@ -28,7 +29,7 @@ PADDING, UNKNOWN = 0, 1
 TOGETHER = 100
 
 
-class Read(NamedTuple):
+class ReadPost(NamedTuple):
     """A post as the network reads it."""
 
     words: list[int]
@@ -124,17 +125,12 @@ class LstmTop:
 
     def _f1(self, posts: Sequence[PreparedPost], k: int) -> float:
         """Micro F1@K on validation posts."""
-        found = wanted = 0
-        for post, answer in zip(posts, self.suggest(posts, k), strict=True):
-            gold = {tag.key for tag in post.hashtags}
-            found += sum(ranked.hashtag.key in gold for ranked in answer)
-            wanted += len(gold)
-        return 2 * found / (k * len(posts) + wanted) if posts else 0.0
+        return f1_at(k, map(judged, posts, self.suggest(posts, k)))
 
-    def _read(self, post: PreparedPost) -> Read:
+    def _read(self, post: PreparedPost) -> ReadPost:
         numbers = [self._numbers.get(word, UNKNOWN) for word in words(post.body)]
         topics = self._lda.topics(self._topical(post)).astype(np.float32)
-        return Read(numbers[: self.config.length] or [UNKNOWN], topics)
+        return ReadPost(numbers[: self.config.length] or [UNKNOWN], topics)
 
     def _topical(self, post: PreparedPost) -> list[int]:
         """The words that tell a topic: known ones, no stop words."""
@@ -147,7 +143,13 @@ class LstmTop:
             self._metrics.write_text(text, encoding="utf-8")
 
 
-def _batch(posts: Sequence[Read]) -> tuple[Tensor, Tensor]:
+def judged(post: PreparedPost, answer: Sequence[Ranked]) -> Judged:
+    """The hashtags of a post beside those suggested for it."""
+    suggested = tuple(ranked.hashtag.words for ranked in answer)
+    return Judged(tuple(tag.words for tag in post.hashtags), suggested)
+
+
+def _batch(posts: Sequence[ReadPost]) -> tuple[Tensor, Tensor]:
     longest = max(len(post.words) for post in posts)
     words_BL = torch.full((len(posts), longest), PADDING)
     for row, post in enumerate(posts):

@@ -20,16 +20,25 @@ from hashnews.cli.text import finder_option, load_finder
               show_default=True, help="Where posts name their part.")  # fmt: skip
 @click.option("--against", type=click.Path(path_type=Path),
               help="Other suggestions for the same posts: is the difference chance?")  # fmt: skip
+@click.option("-o", "--out", type=click.Path(path_type=Path),
+              help="Also write the scores to this file, as --json prints them.")  # fmt: skip
 @finder_option
 @json_option
 def evaluate(
-    suggestions: Path, posts: Path, part: str, against: Path | None, finder: str, as_json: bool
+    suggestions: Path,
+    posts: Path,
+    part: str,
+    against: Path | None,
+    out: Path | None,
+    finder: str,
+    as_json: bool,
 ) -> None:
     """Judge suggestions by the hashtags people used, as the paper's code does and as is usual.
 
-    A line of SUGGESTIONS holds `post_id` and `suggestions`, each with its `words`, best first.
+    A line of SUGGESTIONS holds `post_id` and `suggestions`, each with its `words`, best first, as
+    `hashnews suggest -o` writes it.
     """
-    from hashnews.files import RecordFile
+    from hashnews.files import RecordFile, new_file
     from hashnews.metrics import measure
     from hashnews.records import PreparedPost
     from hashnews.reproduce.bootstrap import compare
@@ -42,10 +51,14 @@ def evaluate(
     if against is not None:
         other = measure(judge.judge(read_suggestions(against)))
         differences = compare(measured, other)
+    told = {"posts": len(judge.posts), "hashtags": judge.hashtags, "scores": scores}
+    if differences:
+        told["differences"] = {name: one._asdict() for name, one in differences.items()}
+    if out is not None:
+        with new_file(out) as stream:
+            stream.write(json.dumps(told) + "\n")
     if as_json:
-        told = {name: one._asdict() for name, one in differences.items()}
-        about = {"posts": len(judge.posts), "hashtags": judge.hashtags, "scores": scores}
-        click.echo(json.dumps(about | ({"differences": told} if told else {})))
+        click.echo(json.dumps(told))
         return
     click.echo(f"{len(judge.posts):,} posts, {judge.hashtags:,} hashtags")
     for name, score in scores.items():

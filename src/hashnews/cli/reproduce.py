@@ -15,7 +15,7 @@ from hashnews.cli.console import json_option
 @click.command()
 @click.argument("dataset", type=click.Path(path_type=Path), required=False)
 @click.option("-o", "--out", type=click.Path(path_type=Path), required=True,
-              help="Folder of the results: tables, figures, report.")  # fmt: skip
+              help="Folder of the results: tables and figures.")  # fmt: skip
 @click.option("--work", type=click.Path(path_type=Path), metavar="DIR",
               help="Folder of models and other files between.  [default: OUT/work]")  # fmt: skip
 @click.option("-c", "--config", "path", type=click.Path(path_type=Path),
@@ -50,13 +50,13 @@ def reproduce(
     """Make the paper's table on DATASET, a folder with posts, news and reference (.jsonl.gz).
 
     Prepares the posts, adds the news, retrieves with each ranking, trains each model with each
-    seed, suggests, evaluates. Broken off, the same command goes on; what is done is not done again.
+    seed, suggests, evaluates. Interrupted, the same command resumes; finished steps are kept.
     """
     from hashnews.reproduce.config import SMALL, ReproduceConfig
     from hashnews.reproduce.plan import Dataset
-    from hashnews.reproduce.results import write_results
-    from hashnews.reproduce.run import reproduce as run
-    from hashnews.reproduce.table import score_cells, text
+    from hashnews.reproduce.results import reproduce as run
+    from hashnews.reproduce.tables import score_cells, text
+    from hashnews.reproduce.write import write_results
     from hashnews.sample import sample_file
 
     if dataset is None and not small:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def train() -> None:
-    """Train a model from a file of settings; broken off, the same command goes on."""
+    """Train a model from a file of settings; interrupted, the same command resumes."""
 
 
 @train.command()
@@ -33,16 +33,12 @@ def train() -> None:
               help="Instead of the file's, such as epochs=3.")  # fmt: skip
 def tagger(path: Path, out: Path, changes: tuple[str, ...]) -> None:
     """Train the entity tagger on labelled text (CoNLL columns)."""
-    from hashnews.errors import MissingExtra
+    from hashnews.errors import optional
     from hashnews.tagger.config import TaggerConfig
 
     config = TaggerConfig.load(path, changes)
-    try:
+    with optional("training", "train", "torch", "safetensors", "onnx"):
         from hashnews.tagger.training import train as run
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in ("torch", "safetensors", "onnx"):
-            raise
-        raise MissingExtra("training", "train") from None
     run(config, out, lambda news: click.echo(json.dumps(news), err=True))
     click.echo(out)
 
@@ -57,16 +53,12 @@ def tagger(path: Path, out: Path, changes: tuple[str, ...]) -> None:
 @json_option
 def generator(path: Path, out: Path, changes: tuple[str, ...], as_json: bool) -> None:
     """Train the generator on prepared posts and their contexts."""
-    from hashnews.errors import MissingExtra
+    from hashnews.errors import optional
     from hashnews.generate.config import TrainingConfig
 
     config = TrainingConfig.load(path, changes)
-    try:
+    with optional("training", "train", "torch", "safetensors"):
         from hashnews.generate import training
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in ("torch", "safetensors"):
-            raise
-        raise MissingExtra("training", "train") from None
     measured = training.train(config, out, _progress())
     if as_json:
         click.echo(json.dumps({"model": str(out), **measured._asdict()}))

@@ -59,22 +59,29 @@ class ContextLine(Record):
     context: tuple[ContextWord, ...]
 
 
-def read_examples(
+def read_contexts(
     config: GeneratorConfig, posts: Path, contexts: Path | None
-) -> Iterator[tuple[PreparedPost, Example]]:
-    """Prepared posts and their examples; both files hold the same posts in the same order."""
+) -> Iterator[tuple[PreparedPost, tuple[ContextWord, ...]]]:
+    """Prepared posts and their contexts; both files hold the same posts in the same order."""
     if contexts is None:
         if config.reads_context:
             raise DataError(f"the model {config.variant} reads contexts: name their file", posts)
-        for post in RecordFile(posts, PreparedPost):
-            yield post, Example.of(config, post.body, (), (tag.words for tag in post.hashtags))
+        yield from ((post, ()) for post in RecordFile(posts, PreparedPost))
         return
     both = zip_longest(RecordFile(posts, PreparedPost), RecordFile(contexts, ContextLine))
-    for number, (known, line) in enumerate(both, 1):
-        if known is None or line is None or known.id != line.post_id:
+    for number, (post, line) in enumerate(both, 1):
+        if post is None or line is None or post.id != line.post_id:
             raise DataError(f"is not the context of the posts in {posts}", contexts, number)
-        tags = (tag.words for tag in known.hashtags)
-        yield known, Example.of(config, known.body, line.context, tags)
+        yield post, line.context
+
+
+def read_examples(
+    config: GeneratorConfig, posts: Path, contexts: Path | None
+) -> Iterator[tuple[PreparedPost, Example]]:
+    """Prepared posts and their examples."""
+    for post, context in read_contexts(config, posts, contexts):
+        tags = (tag.words for tag in post.hashtags)
+        yield post, Example.of(config, post.body, context, tags)
 
 
 def raw_weights(weights: Array) -> Array:

@@ -81,8 +81,8 @@ class TrainingConfig(Config):
     """Rarer source words are unknown ones, so that the unknown word is learnt too."""
     hashtag_least: int = Field(1, ge=1)
     """Rarer hashtag words are not in the output; only a copying model can write them."""
-    epochs: int = Field(15, ge=1)
-    """The released code runs 15 at most."""
+    epochs: int = Field(40, ge=1)
+    """Epochs at most: early stopping comes first. The released code has 15 and does not stop."""
     batch: int = Field(64, ge=1)
     """"The batch size is 64": posts, each with all its hashtags."""
     rate: float = Field(0.001, gt=0)
@@ -97,10 +97,9 @@ class TrainingConfig(Config):
     patience: int = Field(3, ge=1)
     """"we adopt the early stopping strategy": epochs without a better one before it stops."""
     validation_posts: int = Field(2000, ge=1)
-    """Validation posts for which hashtags are generated after an epoch: the first so many."""
+    """Validation posts for which hashtags are generated after an epoch: at most this many, drawn
+    at random with the seed."""
     checkpoint_steps: int = Field(500, ge=1)
     """Steps between checkpoints; there is one after every epoch too."""
     int8: bool = True
     """Whether the served model has int8 weights (faster and a quarter of the size)."""
-    tensorboard: bool = False
-    """Whether the figures go to TensorBoard as well, if it is installed."""

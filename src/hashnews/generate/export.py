@@ -1,11 +1,11 @@
 # ruff: noqa: N806 - names end in the letters of their shapes
-"""A trained model as a directory for serving: two ONNX graphs, in int8 unless told otherwise.
+"""A trained model as a directory for serving: two ONNX graphs, in int8 by default.
 
 The encoder graph reads posts once; the step graph writes one word more for all hypotheses.
 
 Only weights are rounded, each row by its own scale; the sums are made in float. Activations in int8
-would be a quarter faster, but their scale is that of all posts read together, so that what a post
-is told would depend on its neighbours in the batch.
+would be a quarter faster, but their scale is that of all posts read together, so that the
+answer to a post would depend on its neighbours in the batch.
 """
 
 from __future__ import annotations
@@ -20,15 +20,13 @@ from typing import Any
 
 import numpy as np
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 from torch import Tensor, nn
 
-from hashnews.errors import MissingExtra, ModelError
+from hashnews.errors import MissingExtra
 from hashnews.generate.batch import Numberer
-from hashnews.generate.generator import KIND, ModelFiles, read_config
-from hashnews.generate.model import GeneratorModel, Memory, State
-from hashnews.generate.vocabulary import HASHTAG_SIGNS, SOURCE_SIGNS, Vocabulary
+from hashnews.generate.generator import KIND, GeneratorFiles
+from hashnews.generate.model import DecoderMemory, DecoderState, GeneratorModel
 from hashnews.saved import new_directory
 
 # Sizes of the example inputs: all different, so that no two axes are taken for one, and short,
@@ -77,7 +75,7 @@ class StepGraph(nn.Module):
         own: Tensor | None = None,
     ) -> tuple[Tensor, Tensor, Tensor]:
         """The same as `Decoder`, with plain tensors."""
-        step = self.decoder(Memory(words, mask), State(hidden, fed), last, row, slot)
+        step = self.decoder(DecoderMemory(words, mask), DecoderState(hidden, fed), last, row, slot)
         log_RW = self.decoder.log_probabilities(step, copy, post, own)  # type: ignore[arg-type]
         return log_RW, step.state.hidden_RD, step.state.fed_RD
 
@@ -99,7 +97,7 @@ def save_model(
     require_exporter()
     model.eval()
     with new_directory(directory, KIND, {**about, "int8": int8}) as scratch:
-        files = ModelFiles(scratch)
+        files = GeneratorFiles(scratch)
         files.config.write_text(model.config.model_dump_json(indent=2) + "\n", "utf-8")
         numberer.source.save(files.source)
         numberer.hashtag.save(files.hashtag)
@@ -109,22 +107,6 @@ def save_model(
             _export(EncoderGraph(model), _encoder_inputs(model), outputs, files.encoder, int8)
             outputs = ["log", "next_hidden", "next_fed"]
             _export(StepGraph(model), _step_inputs(model), outputs, files.step, int8)
-
-
-def load_model(directory: Path) -> tuple[GeneratorModel, Numberer]:
-    """The torch model of a directory, to train on or to export again."""
-    files = ModelFiles(directory)
-    files.check()
-    config = read_config(files)
-    source = Vocabulary.load(files.source, SOURCE_SIGNS)
-    hashtag = Vocabulary.load(files.hashtag, HASHTAG_SIGNS)
-    model = GeneratorModel(config, len(source), len(hashtag))
-    try:
-        model.load_state_dict(load_file(files.weights))
-    except (OSError, SafetensorError, RuntimeError) as error:
-        reason = str(error).splitlines()[0]
-        raise ModelError(f"{files.weights} does not hold the weights: {reason}") from None
-    return model.eval(), Numberer(config, source, hashtag)
 
 
 def _encoder_inputs(model: GeneratorModel) -> dict[str, tuple[Tensor, dict[int, str]]]:

@@ -3,12 +3,13 @@
 
     Generator.load(directory).suggest(examples, n=10)
 
-`model.safetensors` holds the weights for training on and for exporting again; the rest of the
-directory is what serving needs. Nothing in it is a pickle, so that loading runs no foreign code.
+`model.safetensors` holds the weights as they were trained; the rest of the directory is what
+serving needs. Nothing in it is a pickle, so that loading runs no foreign code.
 """
 
 from __future__ import annotations
 
+import math
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,14 +26,16 @@ from hashnews.generate.beam import Runtime, search
 from hashnews.generate.config import GeneratorConfig
 from hashnews.generate.scoring import NEVER, score
 from hashnews.generate.vocabulary import HASHTAG_SIGNS, SOURCE_SIGNS, Vocabulary
+from hashnews.records import ContextWord, PreparedPost, Reason, Suggestion
 from hashnews.saved import check_directory, new_directory
+from hashnews.text.hashtags import Forms
 
 KIND = "generator"
 PICKLES = (".pt", ".pth", ".bin", ".pkl", ".pickle", ".ckpt", ".joblib")
 TOGETHER = 32  # posts in a batch
 
 
-class ModelFiles:
+class GeneratorFiles:
     """The files of a generator's directory."""
 
     def __init__(self, directory: Path):
@@ -77,7 +80,7 @@ class OnnxMemory(NamedTuple):
 class OnnxRuntime:
     """The model as the beam search sees it, run by onnxruntime."""
 
-    def __init__(self, files: ModelFiles, threads: int = 1):
+    def __init__(self, files: GeneratorFiles, threads: int = 1):
         self._encoder = _session(files.encoder, threads)
         self._step = _session(files.step, threads)
         self._reads = {argument.name for argument in self._encoder.get_inputs()}
@@ -159,7 +162,7 @@ class Generator:
 
     def __init__(
         self,
-        files: ModelFiles,
+        files: GeneratorFiles,
         config: GeneratorConfig,
         numberer: Numberer,
         runtime: OnnxRuntime,
@@ -174,7 +177,7 @@ class Generator:
     @classmethod
     def load(cls, directory: Path | str, threads: int = 1) -> Self:
         """Open a model directory; what is not whole and ours is refused."""
-        files = ModelFiles(Path(directory))
+        files = GeneratorFiles(Path(directory))
         about = files.check()
         config = read_config(files)
         source = Vocabulary.load(files.source, SOURCE_SIGNS)
@@ -187,6 +190,30 @@ class Generator:
         if n < 1:
             raise ConfigError(f"n is {n}: ask for one hashtag or more")
         return generate(self._runtime, self._numberer, examples, n)
+
+    def suggest_posts(
+        self,
+        posts: Sequence[PreparedPost],
+        contexts: Sequence[Sequence[ContextWord]],
+        forms: Forms,
+        n: int = 10,
+    ) -> list[tuple[Suggestion, ...]]:
+        """The n best hashtags of every post, as people write them; the post's own are not read.
+
+        The score is the probability the model gives a hashtag.
+        """
+        pairs = zip(posts, contexts, strict=True)
+        examples = [Example.of(self.config, post.body, context) for post, context in pairs]
+        reason = (Reason(source="generator", weight=1.0),)
+        return [
+            tuple(
+                Suggestion(
+                    hashtag=forms.write(words), words=words, score=math.exp(score), because=reason
+                )
+                for words, score in answer
+            )
+            for answer in self.suggest(examples, n)
+        ]
 
     def score(
         self,
@@ -218,7 +245,7 @@ class Generator:
                 shutil.copyfile(path, scratch / path.name)
 
 
-def read_config(files: ModelFiles) -> GeneratorConfig:
+def read_config(files: GeneratorFiles) -> GeneratorConfig:
     """The settings of a saved model."""
     try:
         return GeneratorConfig.model_validate_json(files.config.read_bytes())

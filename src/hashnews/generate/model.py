@@ -31,24 +31,24 @@ NEVER = float("-inf")
 LEAST = 1e-30  # the smallest probability whose logarithm is taken
 
 
-class Memory(NamedTuple):
+class DecoderMemory(NamedTuple):
     """What the decoder looks at: the words read, and which of them are there."""
 
     words_BMD: Tensor
     mask_BM: Tensor
 
 
-class State(NamedTuple):
+class DecoderState(NamedTuple):
     """Where the decoder is: its GRU, and the attentional vector fed back into it."""
 
     hidden_RD: Tensor
     fed_RD: Tensor
 
 
-class Step(NamedTuple):
+class DecoderStep(NamedTuple):
     """What a step of the decoder gives: the vector the output layer reads, and where it looked."""
 
-    state: State
+    state: DecoderState
     attention_RM: Tensor
 
 
@@ -179,19 +179,19 @@ class Reader(nn.Module):
         context_BC: Tensor,
         context_length_B: Tensor,
         weight_BC: Tensor,
-    ) -> tuple[Memory, Tensor]:
+    ) -> tuple[DecoderMemory, Tensor]:
         """The memory of every post, and where the decoder starts: tanh(W [last^p; last^c] + b)."""
         post_BPD, last_BD = self.post(self.embed(post_BP), post_length_B)
         post_mask_BP = mask(post_length_B, post_BP.shape[1])
         if self.context is None:
-            return Memory(post_BPD, post_mask_BP), torch.tanh(self.start(last_BD))
+            return DecoderMemory(post_BPD, post_mask_BP), torch.tanh(self.start(last_BD))
         context_BCD, last_news_BD = self.context(self.embed(context_BC), context_length_B)
         context_mask_BC = mask(context_length_B, context_BC.shape[1])
         news_BPD, posts_BCD = self.attend(
             post_BPD, context_BCD, post_mask_BP, context_mask_BC, weight_BC.to(post_BPD.dtype)
         )
         merged = [self.merge_post(post_BPD, news_BPD), self.merge_context(context_BCD, posts_BCD)]
-        memory = Memory(torch.cat(merged, 1), torch.cat([post_mask_BP, context_mask_BC], 1))
+        memory = DecoderMemory(torch.cat(merged, 1), torch.cat([post_mask_BP, context_mask_BC], 1))
         return memory, torch.tanh(self.start(torch.cat([last_BD, last_news_BD], 1)))
 
 
@@ -212,8 +212,13 @@ class Decoder(nn.Module):
         self.gate = nn.Linear(hidden, 1) if config.copies else None
 
     def forward(
-        self, memory: Memory, state: State, last_R: Tensor, row_BK: Tensor, slot_R: Tensor
-    ) -> Step:
+        self,
+        memory: DecoderMemory,
+        state: DecoderState,
+        last_R: Tensor,
+        row_BK: Tensor,
+        slot_R: Tensor,
+    ) -> DecoderStep:
         """One step for every row: h = GRU([y; a], h), a = tanh(W [Σ softmax(h W m) m; h])."""
         last_RE = self.embed((last_R - START).clamp(max=self.hashtag_words + 1))
         hidden_RD = self.gru(torch.cat([last_RE, state.fed_RD], 1), state.hidden_RD)
@@ -223,10 +228,10 @@ class Decoder(nn.Module):
         seen_RD = (attention_BKM @ memory.words_BMD).flatten(0, 1)[slot_R]
         fed_RD = torch.tanh(self.combine(torch.cat([seen_RD, hidden_RD], 1)))
         attention_RM = attention_BKM.flatten(0, 1)[slot_R]
-        return Step(State(hidden_RD, self.dropout(fed_RD)), attention_RM)
+        return DecoderStep(DecoderState(hidden_RD, self.dropout(fed_RD)), attention_RM)
 
     def log_probabilities(
-        self, step: Step, copy_BM: Tensor, post_R: Tensor, own_O: Tensor
+        self, step: DecoderStep, copy_BM: Tensor, post_R: Tensor, own_O: Tensor
     ) -> Tensor:
         """The log p of every word RV; in a copying model of the posts' own words too, R(V + O)."""
         fed_RD = step.state.fed_RD
@@ -267,13 +272,13 @@ class GeneratorModel(nn.Module):
         for parameter in self.parameters():  # as in the released code
             nn.init.uniform_(parameter, -0.1, 0.1)
 
-    def encode(self, batch: Batch) -> tuple[Memory, State]:
+    def encode(self, batch: Batch) -> tuple[DecoderMemory, DecoderState]:
         """Memory and first state, one row a post."""
         parts = (batch.post_BP, batch.post_length_B, batch.context_BC, batch.context_length_B)
         memory, hidden_BD = self.reader(
             *(torch.from_numpy(part) for part in parts), torch.from_numpy(batch.weight_BC)
         )
-        return memory, State(hidden_BD, torch.zeros_like(hidden_BD))
+        return memory, DecoderState(hidden_BD, torch.zeros_like(hidden_BD))
 
     def forward(self, batch: Batch) -> Tensor:
         """-log p of the words of all hashtags (N), each post read once.
@@ -282,13 +287,13 @@ class GeneratorModel(nn.Module):
         """
         memory, first = self.encode(batch)
         post_R = torch.from_numpy(batch.post_R)
-        state = State(first.hidden_RD[post_R], first.fed_RD[post_R])
+        state = DecoderState(first.hidden_RD[post_R], first.fed_RD[post_R])
         last_R = torch.full_like(post_R, START)
         fed, attention, posts, words = [], [], [], []
         for t in range(batch.hashtag_RT.shape[1]):
             alive = int((batch.hashtag_length_R > t).sum())
             row_BK, slot_R = map(torch.from_numpy, slots(batch.post_R[:alive], batch.size))
-            state = State(state.hidden_RD[:alive], state.fed_RD[:alive])
+            state = DecoderState(state.hidden_RD[:alive], state.fed_RD[:alive])
             step = self.decoder(memory, state, last_R[:alive], row_BK, slot_R)
             state, last_R = step.state, torch.from_numpy(batch.hashtag_RT[:alive, t])
             fed.append(state.fed_RD)
@@ -307,7 +312,7 @@ class TorchRuntime:
         self.model = model
 
     @torch.inference_mode()
-    def start(self, batch: Batch) -> tuple[tuple[Memory, Batch], tuple[Array, ...]]:
+    def start(self, batch: Batch) -> tuple[tuple[DecoderMemory, Batch], tuple[Array, ...]]:
         """Read posts."""
         memory, state = self.model.encode(batch)
         return (memory, batch), tuple(part.numpy() for part in state)
@@ -315,7 +320,7 @@ class TorchRuntime:
     @torch.inference_mode()
     def step(
         self,
-        memory: tuple[Memory, Batch],
+        memory: tuple[DecoderMemory, Batch],
         state: tuple[Array, ...],
         last_R: Array,
         post_R: Array,
@@ -324,7 +329,7 @@ class TorchRuntime:
         seen, batch = memory
         decoder = self.model.decoder
         row_BK, slot_R = map(torch.from_numpy, slots(post_R, batch.size))
-        before = State(*map(torch.from_numpy, state))
+        before = DecoderState(*map(torch.from_numpy, state))
         step = decoder(seen, before, torch.from_numpy(last_R), row_BK, slot_R)
         own_O = torch.from_numpy(np.zeros(max(map(len, batch.own)), dtype=np.int64))
         copies = (torch.from_numpy(batch.copy_BM), torch.from_numpy(post_R), own_O)

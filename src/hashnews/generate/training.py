@@ -1,10 +1,10 @@
-"""Training: the loop in plain sight, broken off and resumed bit for bit.
+"""Training: the loop in plain sight; an interrupted run resumes bit for bit.
 
     hashnews train generator -c configs/generator.toml -o model/
     torchrun --nproc-per-node 2 -m hashnews train generator -c … -o …   (several processes)
 
 Beside the model directory lies `<name>.training` with `metrics.jsonl` and the last checkpoint; the
-same command goes on from there. All chance of a step comes from (seed, step, process), so that a
+same command resumes from there. All chance of a step comes from (seed, step, process), so that a
 checkpoint needs no state of a random generator. Several processes each take their share of the
 batches of an epoch and average their gradients.
 """
@@ -35,13 +35,14 @@ from hashnews.generate.export import require_exporter, save_model
 from hashnews.generate.generator import Generated, generate
 from hashnews.generate.model import GeneratorModel, TorchRuntime
 from hashnews.generate.vocabulary import HASHTAG_SIGNS, SOURCE_SIGNS, Vocabulary
+from hashnews.metrics import Judged, drawn, f1_at
 from hashnews.saved import check_directory, new_directory
 
 CHECKPOINT = "generator-checkpoint"
 
 
 class Progress(NamedTuple):
-    """How far the training is: the loss is that of the last step, for each hashtag."""
+    """How far the training is; the loss is that of the last step, per hashtag."""
 
     epoch: int
     step: int
@@ -58,7 +59,7 @@ class Data(NamedTuple):
     validation: list[Example]
 
 
-class Measured(NamedTuple):
+class EpochScore(NamedTuple):
     """What an epoch is worth on validation posts."""
 
     perplexity: float
@@ -90,19 +91,9 @@ def rate_after(perplexities: Sequence[float], rate: float, decay: float) -> floa
     return rate if first is None else rate * decay ** (len(perplexities) - first)
 
 
-def f1_at(k: int, answers: Sequence[Sequence[Generated]], gold: Sequence[Example]) -> float:
-    """Micro F1@K: 2 P R / (P + R), P and R over the hashtags of all posts together.
-
-    Two hashtags are the same if their letters are.
-    """
-    hits = written = wanted = 0
-    for answer, example in zip(answers, gold, strict=True):
-        keys = {"".join(tag) for tag in example.hashtags}
-        best = answer[:k]
-        hits += sum("".join(generated.words) in keys for generated in best)
-        written += len(best)
-        wanted += len(keys)
-    return 2 * hits / (written + wanted) if hits else 0.0
+def judged(example: Example, answer: Sequence[Generated]) -> Judged:
+    """The hashtags of a post beside those written for it."""
+    return Judged(example.hashtags, tuple(generated.words for generated in answer))
 
 
 def load_data(config: TrainingConfig) -> Data:
@@ -130,14 +121,14 @@ def load_data(config: TrainingConfig) -> Data:
 
 def _examples(config: TrainingConfig, part: str) -> Iterator[Example]:
     for post, example in read_examples(config.model, config.posts, config.contexts):
-        if post.split == part and example.hashtags:
+        if post.split == part:
             yield example
 
 
 def train(
     config: TrainingConfig, out: Path, progress: Callable[[Progress], None] = lambda _: None
-) -> Measured:
-    """Train a model and write its directory; give what the kept epoch is worth."""
+) -> EpochScore:
+    """Train a model and write its directory; return the scores of the kept epoch."""
     require_exporter()
     with _processes() as (rank, world):
         torch.set_num_threads(config.threads)
@@ -179,10 +170,8 @@ class Trainer:
         self.parallel: nn.Module = self.model
         if world > 1:
             self.parallel = nn.parallel.DistributedDataParallel(self.model)
-        board = config.tensorboard and rank == 0
-        self._board: Any = _tensorboard(self.folder) if board else None
 
-    def run(self, progress: Callable[[Progress], None]) -> Measured:
+    def run(self, progress: Callable[[Progress], None]) -> EpochScore:
         """All epochs from where the run is, then the export of the best."""
         self._resume()
         position, config = self.position, self.config
@@ -200,7 +189,7 @@ class Trainer:
                 progress(Progress(position.epoch + 1, position.step, total, loss, left))
             self._end_epoch(len(order))
         self.model.load_state_dict(self.best)
-        measured = Measured(*position.kept)
+        measured = EpochScore(*position.kept)
         if self.rank == 0:
             trained = config.model_dump(mode="json", exclude={"posts", "contexts"})
             about = {"trained": trained, "epoch": position.best_epoch + 1}
@@ -216,7 +205,7 @@ class Trainer:
         return order[self.rank :: self.world]
 
     def _step(self, places: list[int]) -> float:
-        """One step of Adam on one batch; gives the loss for each hashtag."""
+        """One step of Adam on one batch; returns the loss per hashtag."""
         position, config = self.position, self.config
         chance = f"{config.seed} {position.step} {self.rank}".encode()
         torch.manual_seed(int.from_bytes(hashlib.sha256(chance).digest()[:8], "big") >> 1)
@@ -243,7 +232,7 @@ class Trainer:
         position = self.position
         measured = self._measure()
         position.perplexities.append(measured.perplexity)
-        if not position.kept or self._worth(measured) > self._worth(Measured(*position.kept)):
+        if not position.kept or self._worth(measured) > self._worth(EpochScore(*position.kept)):
             position.kept, position.best_epoch = list(measured), position.epoch
             self.best = self._weights()
         found = {"perplexity": measured.perplexity, "f1@5": measured.f1}
@@ -251,7 +240,7 @@ class Trainer:
         position.epoch, position.batch, position.loss = position.epoch + 1, 0, 0.0
         self._save()
 
-    def _worth(self, measured: Measured) -> tuple[float, float]:
+    def _worth(self, measured: EpochScore) -> tuple[float, float]:
         """What the epochs are compared by, more is better; the other figure decides a tie."""
         perplexity, f1 = measured
         return (f1, -perplexity) if self.config.select == "f1@5" else (-perplexity, f1)
@@ -260,7 +249,7 @@ class Trainer:
         """Early stopping: whether the last epochs have brought nothing better."""
         return self.position.epoch - 1 - self.position.best_epoch >= self.config.patience
 
-    def _measure(self) -> Measured:
+    def _measure(self) -> EpochScore:
         """Validation perplexity and F1@5, by the first process for all."""
         found = torch.zeros(2, dtype=torch.float64)
         if self.rank == 0:
@@ -268,11 +257,11 @@ class Trainer:
             found[:] = torch.tensor([self._perplexity(), self._f1()], dtype=torch.float64)
         if self.world > 1:
             distributed.broadcast(found, 0)
-        return Measured(*found.tolist())
+        return EpochScore(*found.tolist())
 
     @torch.inference_mode()
     def _perplexity(self) -> float:
-        """The exp of the mean loss for each word, of the hashtags that can be written."""
+        """The exp of the mean loss per word, over the hashtags that can be written."""
         numbered = [self.data.numberer(example) for example in self.data.validation]
         total, words = 0.0, 0
         for places in batches(numbered, self.config.batch, 0, 0):
@@ -286,9 +275,11 @@ class Trainer:
         return math.exp(min(total / words, 700.0))
 
     def _f1(self) -> float:
-        examples = self.data.validation[: self.config.validation_posts]
+        """F1@5 on validation posts drawn with the seed."""
+        config = self.config
+        examples = drawn(self.data.validation, config.validation_posts, config.seed)
         answers = generate(TorchRuntime(self.model), self.data.numberer, examples, 5)
-        return f1_at(5, answers, examples)
+        return f1_at(5, map(judged, examples, answers))
 
     def _weights(self) -> dict[str, torch.Tensor]:
         return {name: value.clone() for name, value in self.model.state_dict().items()}
@@ -301,15 +292,13 @@ class Trainer:
         with self.metrics.open("a", encoding="utf-8") as stream:
             stream.write(json.dumps(line) + "\n")
             self.position.metrics = stream.tell()
-        if self._board is not None:
-            for name in line.keys() - {"step", "epoch"}:
-                self._board.add_scalar(name, line[name], self.position.step)
 
     def _same(self) -> str:
         """Names everything the weights depend on: a checkpoint of another run is refused."""
-        free = {"threads", "tensorboard", "epochs", "patience", "checkpoint_steps", "int8"}
+        free = {"threads", "epochs", "patience", "checkpoint_steps", "int8"}
         numberer = self.data.numberer
-        sizes = f"{len(self.data.train)} {len(numberer.source)} {len(numberer.hashtag)}"
+        parts = (self.data.train, self.data.validation, numberer.source, numberer.hashtag)
+        sizes = " ".join(str(len(part)) for part in parts)
         known = f"{self.config.model_dump_json(exclude=free)} {sizes} {self.world}"
         return hashlib.sha256(known.encode()).hexdigest()
 
@@ -351,11 +340,3 @@ class Trainer:
         self.optimiser.load_state_dict({**self.optimiser.state_dict(), "state": state})
         if self.rank == 0:
             os.truncate(self.metrics, self.position.metrics)
-
-
-def _tensorboard(folder: Path) -> Any:
-    try:
-        from torch.utils.tensorboard import SummaryWriter
-    except ImportError:
-        raise ConfigError("tensorboard = true needs it: pip install tensorboard") from None
-    return SummaryWriter(str(folder / "tensorboard"))

@@ -12,7 +12,7 @@ from hashnews.config import Config
 from hashnews.errors import ConfigError
 from hashnews.generate.config import TrainingConfig, Variant
 
-Ranking = Literal["tp", "bm25", "words", "best"]
+Ranking = Literal["tp", "bm25", "best"]
 GENERATORS = get_args(Variant)
 TABLE_2 = (
     "seq2seq",
@@ -25,7 +25,7 @@ TABLE_2 = (
 BASELINES = ("most-frequent", "recent", "neighbours", "author", "neighbours-author")
 
 
-class Model(NamedTuple):
+class TableModel(NamedTuple):
     """A row of the table: a baseline, or a generator beside the ranking it reads."""
 
     name: str
@@ -64,16 +64,16 @@ class ReproduceConfig(Config):
     models: tuple[str, ...] = TABLE_2 + BASELINES
     """The rows of the table, in order; those that take long come last if they stand last."""
     seeds: int = Field(3, ge=1)
-    """Each model is trained so many times, with seeds from 0; the paper's runs are single."""
+    """How often each model is trained, with seeds from 0; the paper's runs are single."""
     training: dict[str, Any] = Field({})
     """As in configs/generator.toml, but posts, contexts, seed and model.variant."""
     lstm_top: LstmTopConfig = LstmTopConfig()
     finder: Literal["fast", "tagger"] = "fast"
     """What finds the entities of posts, news and reference corpus."""
     most_posts: int | None = Field(None, ge=10)
-    """Read only the first so many posts: for a quick look."""
+    """Read only this many posts: for a quick look."""
     suggestions: int = Field(10, ge=10)
-    """Hashtags asked for each post."""
+    """Hashtags asked for per post."""
     draws: int = Field(10_000, ge=100)
     """Of the paired bootstrap."""
 
@@ -84,7 +84,7 @@ class ReproduceConfig(Config):
             raise ValueError("name each model once")
         try:
             for name in models:
-                Model.parse(name)
+                TableModel.parse(name)
         except ConfigError as error:
             raise ValueError(str(error)) from None
         return models
@@ -98,8 +98,13 @@ class ReproduceConfig(Config):
         TrainingConfig.model_validate({"posts": "posts.jsonl"} | training)
         return training
 
+    @property
+    def validation_posts(self) -> int:
+        """How many validation posts early stopping looks at, the same for every model."""
+        return TrainingConfig.model_validate({"posts": "p"} | self.training).validation_posts
+
     def training_of(
-        self, model: Model, seed: int, posts: Path, contexts: Path | None
+        self, model: TableModel, seed: int, posts: Path, contexts: Path | None
     ) -> TrainingConfig:
         """The settings of one training."""
         network = self.training.get("model", {}) | {"variant": model.variant}

@@ -1,4 +1,4 @@
-"""From a dataset to the steps that make its table."""
+"""From a dataset to the steps that make its table; `actions` and `case_studies` do them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 from hashnews.errors import DataError
 from hashnews.prepare.preparer import Split
-from hashnews.reproduce import cases, work
-from hashnews.reproduce.config import Model, ReproduceConfig
-from hashnews.reproduce.steps import Step
+from hashnews.reproduce import actions, case_studies
+from hashnews.reproduce.config import ReproduceConfig, TableModel
+from hashnews.reproduce.runner import Step
 
 # Settings that change how long a training takes, not what comes out.
-FREE = {"posts", "contexts", "threads", "tensorboard", "checkpoint_steps"}
+FREE = {"posts", "contexts", "threads", "checkpoint_steps"}
 
 
 class Dataset(NamedTuple):
@@ -49,7 +49,7 @@ class Dataset(NamedTuple):
 class Run(NamedTuple):
     """One model with one seed, and where its files are."""
 
-    model: Model
+    model: TableModel
     seed: int
     suggestions: Path
     metrics: Path | None  # the learning curve
@@ -75,7 +75,7 @@ def plan(dataset: Dataset, config: ReproduceConfig, folder: Path) -> Plan:
 
 
 class _Planner:
-    """Adds step after step; a method gives the file its step makes."""
+    """Adds step after step; a method returns the file its step makes."""
 
     def __init__(self, dataset: Dataset, config: ReproduceConfig, shared: Path):
         self.dataset = dataset
@@ -86,7 +86,7 @@ class _Planner:
         self.made: dict[Path, Step] = {}  # by folder
 
     def plan(self) -> Plan:
-        models = [Model.parse(name) for name in self.config.models]
+        models = [TableModel.parse(name) for name in self.config.models]
         rankings = list(dict.fromkeys(m.ranking for m in models if m.ranking))
         self.posts = self.prepare()
         self.news = self.add_news()
@@ -101,7 +101,7 @@ class _Planner:
             for run in [self.run(model, seed)]
         ]
         return Plan(
-            self.steps, self.posts, self.posts.with_name(work.STATS), self.news, self.reference,
+            self.steps, self.posts, self.posts.with_name(actions.STATS), self.news, self.reference,
             self.contexts, runs, self.cases(runs),
         )  # fmt: skip
 
@@ -112,88 +112,91 @@ class _Planner:
             "never": list(data.never), "finder": config.finder, "most": config.most_posts,
         }  # fmt: skip
         raw = data.needed("posts")
-        run = partial(work.prepare_posts, raw=raw, **settings)
-        return self._add(self.own / "prepare", run, settings, [raw], []) / work.POSTS
+        run = partial(actions.prepare_posts, raw=raw, **settings)
+        return self._add(self.own / "prepare", run, settings, [raw], []) / actions.POSTS
 
     def add_news(self) -> Path:
         settings = {"finder": str(self.config.finder)}
         news = self.dataset.needed("news")
-        run = partial(work.add_news, news=news, finder=self.config.finder)
-        return self._add(self.shared / "news", run, settings, [news], []) / work.NEWS
+        run = partial(actions.add_news, news=news, finder=self.config.finder)
+        return self._add(self.shared / "news", run, settings, [news], []) / actions.NEWS
 
     def older_news(self) -> Path:
         news = self.dataset.needed("news")
-        run = partial(work.older_news, news=news, posts=self.posts)
-        return self._add(self.own / "reference", run, {}, [news], [self.posts]) / work.REFERENCE
+        run = partial(actions.older_news, news=news, posts=self.posts)
+        return self._add(self.own / "reference", run, {}, [news], [self.posts]) / actions.REFERENCE
 
     def index(self) -> Path:
-        run = partial(work.build_index, news=self.news, reference=self.reference)
+        run = partial(actions.build_index, news=self.news, reference=self.reference)
         files, needs = self._reference_input()
         place = (self.own if needs else self.shared) / "index"  # one for all, if R is
         return self._add(place, run, {}, files, [self.news, *needs]) / "nothing"
 
     def retrieve(self, ranking: str) -> Path:
         run = partial(
-            work.retrieve_contexts, posts=self.posts, news=self.news, reference=self.reference,
+            actions.retrieve_contexts, posts=self.posts, news=self.news, reference=self.reference,
             ranking=ranking,
         )  # fmt: skip
         needs = [self.posts, *self.indexed]
         folder = self.own / f"retrieve-{ranking}"
-        return self._add(folder, run, {"ranking": ranking}, [], needs) / work.CONTEXTS
+        return self._add(folder, run, {"ranking": ranking}, [], needs) / actions.CONTEXTS
 
-    def run(self, model: Model, seed: int) -> Run:
+    def run(self, model: TableModel, seed: int) -> Run:
         name = f"{model.name}-{seed}" if model.by_chance else model.name
         make = self.generator if model.is_generator else self.baseline
         return make(model, seed, name)
 
-    def generator(self, model: Model, seed: int, name: str) -> Run:
+    def generator(self, model: TableModel, seed: int, name: str) -> Run:
         contexts = self.contexts[model.ranking] if model.ranking else None
         config = self.config.training_of(model, seed, self.posts, contexts)
         needs = [self.posts, contexts] if contexts else [self.posts]
-        train = partial(work.train_generator, config=config)
+        train = partial(actions.train_generator, config=config)
         settings = config.model_dump(mode="json", exclude=FREE)
-        trained = self._add(self.own / f"train-{name}", train, settings, [], needs) / work.MODEL
+        place = self.own / f"train-{name}"
+        trained = self._add(place, train, settings, [], needs, version=2) / actions.MODEL
         n = self.config.suggestions
         suggest = partial(
-            work.suggest_by_generator, model=trained, posts=self.posts, contexts=contexts, n=n
+            actions.suggest_by_generator, model=trained, posts=self.posts, contexts=contexts, n=n
         )
         folder = self._add(self.own / f"suggest-{name}", suggest, {"n": n}, [], [trained, *needs])
-        curve = trained.with_name(f"{work.MODEL}.training") / "metrics.jsonl"
-        return Run(model, seed, folder / work.SUGGESTIONS, curve, trained)
+        curve = trained.with_name(f"{actions.MODEL}.training") / "metrics.jsonl"
+        return Run(model, seed, folder / actions.SUGGESTIONS, curve, trained)
 
-    def baseline(self, model: Model, seed: int, name: str) -> Run:
+    def baseline(self, model: TableModel, seed: int, name: str) -> Run:
         config, n = self.config.lstm_top, self.config.suggestions
+        validation = self.config.validation_posts
         suggest = partial(
-            work.suggest_by_baseline,
+            actions.suggest_by_baseline,
             name=model.variant, config=config, seed=seed, posts=self.posts, n=n,
+            validation_posts=validation,
         )  # fmt: skip
-        own = config.model_dump(mode="json") | {"seed": seed} if model.by_chance else {}
-        settings = {"name": model.variant, "n": n} | own
+        own = {"seed": seed, "validation_posts": validation} | config.model_dump(mode="json")
+        settings = {"name": model.variant, "n": n} | (own if model.by_chance else {})
         folder = self._add(self.own / f"suggest-{name}", suggest, settings, [], [self.posts])
         curve = folder / "metrics.jsonl" if model.by_chance else None
-        return Run(model, seed, folder / work.SUGGESTIONS, curve)
+        return Run(model, seed, folder / actions.SUGGESTIONS, curve)
 
     def cases(self, runs: Sequence[Run]) -> dict[str, Path]:
         """The case studies, as far as these models allow."""
         found = {}
         news = {"news": self.news, "reference": self.reference}
         if self.contexts:
-            run = partial(cases.weigh_entities, posts=self.posts, **news)
+            run = partial(case_studies.weigh_entities, posts=self.posts, **news)
             needs = [self.posts, *self.indexed]
             folder = self._add(self.own / "case-entities", run, {}, [], needs)
-            found["entities"] = folder / work.CASE
+            found["entities"] = folder / actions.CASE
         trained = {run.model.name: run.trained for run in runs if run.seed == 0}
         models = [path for name in ("hashnews", "seq2seq") if (path := trained.get(name))]
         if len(models) == 2:
             finder = self.config.finder
             run = partial(
-                cases.work_examples, reference=self.reference, with_news=models[0],
+                case_studies.work_examples, reference=self.reference, with_news=models[0],
                 without=models[1], finder=finder,
             )  # fmt: skip
             files, needs = self._reference_input()
             needs = [*needs, *models]
             folder = self._add(self.own / "case-examples", run, {"finder": finder}, files, needs)
-            found["examples"] = folder / work.CASE
+            found["examples"] = folder / actions.CASE
         return found
 
     def _reference_input(self) -> tuple[list[Path], list[Path]]:
@@ -208,10 +211,11 @@ class _Planner:
         settings: dict[str, Any],
         files: Sequence[Path],
         needs: Sequence[Path],
+        version: int = 1,
     ) -> Path:
         """A step that needs these files from outside, and these files of steps before."""
         before = [self.made[folder] for folder in dict.fromkeys(path.parent for path in needs)]
-        step = Step.new(place, run, settings, files, before)
+        step = Step.new(place, run, settings, files, before, version)
         self.steps.append(step)
         self.made[step.folder] = step
         return step.folder

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from hashnews.errors import MissingExtra
 from hashnews.reproduce.plan import Run
-from hashnews.reproduce.table import label
+from hashnews.reproduce.tables import label
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -1,112 +1,179 @@
-"""The results of a reproduction as files: tables, figures, report. No post is quoted in them."""
+"""`reproduce` runs the steps and judges every run; `summarise` makes results.json of it.
+
+Every table and figure is made from that one JSON object.
+"""
 
 from __future__ import annotations
 
+import math
+import os
+import platform
+import statistics
+from collections.abc import Callable, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hashnews.files import new_file
-from hashnews.prepare.statistics import plot_frequencies
-from hashnews.reproduce import plots, table
-from hashnews.reproduce.report import report
-from hashnews.reproduce.run import Results
-from hashnews.reproduce.summary import summarise
-from hashnews.reproduce.work import read_json, write_json
+from hashnews import __version__
+from hashnews.errors import DataError
+from hashnews.files import RecordFile
+from hashnews.metrics import METRICS, Measured, measure, pooled
+from hashnews.records import PreparedPost
+from hashnews.reproduce.actions import read_json
+from hashnews.reproduce.bootstrap import Difference, compare
+from hashnews.reproduce.config import ReproduceConfig
+from hashnews.reproduce.coverage import context_coverage
+from hashnews.reproduce.paper import BEYOND, CLAIMS, COLUMNS, TABLE_2, Claim
+from hashnews.reproduce.plan import Dataset, Plan, plan
+from hashnews.reproduce.runner import Outcome, run_steps
+from hashnews.reproduce.suggestions import Judge, read_suggestions
+from hashnews.text.entities import load_finder
+
+CERTAIN = 0.05
 
 
-class Files(NamedTuple):
-    """The files of a folder of results."""
+class Row(NamedTuple):
+    """A model: every run of it judged, and all of them as one."""
 
-    folder: Path
-
-    @property
-    def summary(self) -> Path:
-        """Everything, for programs."""
-        return self.folder / "results.json"
-
-    @property
-    def markdown(self) -> Path:
-        """The tables, for people."""
-        return self.folder / "README.md"
-
-    @property
-    def latex(self) -> Path:
-        """Tables 1 and 2, for a paper."""
-        return self.folder / "tables.tex"
-
-    @property
-    def report(self) -> Path:
-        """All of it on one page."""
-        return self.folder / "report.html"
-
-    def figure(self, name: str) -> Path:
-        """A picture."""
-        return self.folder / f"{name}.png"
+    name: str
+    seeds: list[Measured]
+    pooled: Measured
 
 
-def write_results(results: Results, out: Path, command: str) -> dict[str, Any]:
-    """Write all files; give the summary."""
-    files = Files(out)
-    summary = {"command": command, **summarise(results)}
-    write_json(files.summary, summary)
-    figures = draw(results, summary, files)
-    cases = results.plan.cases
-    examples = read_json(cases["examples"])["examples"] if _made(results, "examples") else []
-    _write(files.latex, _latex(summary))
-    _write(files.markdown, _markdown(summary, figures, command))
-    _write(files.report, report(summary, figures, examples, command))
-    return summary
+class Results(NamedTuple):
+    """All rows, and what made them."""
+
+    dataset: Dataset
+    config: ReproduceConfig
+    plan: Plan
+    outcome: Outcome
+    judge: Judge
+    rows: list[Row]
+
+    def check(self) -> None:
+        """Say which steps failed, if any did; the tables hold all others."""
+        if self.outcome.failed:
+            folder, problem = next(iter(self.outcome.failed.items()))
+            count = len(self.outcome.failed)
+            raise DataError(f"{count} steps failed, the first is {folder.stem}: {problem}")
 
 
-def draw(results: Results, summary: dict[str, Any], files: Files) -> dict[str, Path]:
-    """All figures there is something to draw for."""
-    frequencies = summary["table_1"]["hashtag_frequencies"]
-    drawn = {name: files.figure(name) for name in ("frequencies", "scores", "curves")}
-    plot_frequencies({int(uses): n for uses, n in frequencies.items()}, drawn["frequencies"])
-    plots.plot_scores(summary, drawn["scores"])
-    plots.plot_curves(results.plan.runs, drawn["curves"])
-    if summary["contexts"]:
-        drawn["contexts"] = files.figure("contexts")
-        rankings = {run.model.name: str(run.model.ranking) for run in results.plan.runs}
-        plots.plot_context(summary, rankings, drawn["contexts"])
-    if _made(results, "entities"):
-        drawn["entities"] = files.figure("entities")
-        plots.plot_entities(read_json(results.plan.cases["entities"]), drawn["entities"])
-    return drawn
+def reproduce(
+    dataset: Dataset,
+    config: ReproduceConfig,
+    folder: Path,
+    jobs: int = 1,
+    say: Callable[[str], None] = lambda _: None,
+) -> Results:
+    """Run what is not done yet and judge what is."""
+    planned = plan(dataset, config, folder)
+    outcome = run_steps(planned.steps, jobs, say)
+    if planned.posts.parent in outcome.failed:
+        raise DataError(outcome.failed[planned.posts.parent])
+    judge = Judge(RecordFile(planned.posts, PreparedPost), load_finder(config.finder))
+    done = [run for run in planned.runs if run.suggestions.parent in outcome.seconds]
+    order = {name: number for number, name in enumerate(config.models)}
+    done.sort(key=lambda run: (order[run.model.name], run.seed))
+    rows = []
+    for name, runs in groupby(done, key=lambda run: run.model.name):
+        seeds = [measure(judge.judge(read_suggestions(run.suggestions))) for run in runs]
+        rows.append(Row(name, seeds, pooled(seeds)))
+    return Results(dataset, config, planned, outcome, judge, rows)
 
 
-def _made(results: Results, case: str) -> bool:
-    path = results.plan.cases.get(case)
-    return path is not None and path.parent in results.outcome.seconds
-
-
-def _latex(summary: dict[str, Any]) -> str:
-    one, two = table.statistics_cells(summary), table.score_cells(summary)
-    return f"% Table 1\n{table.latex(one)}\n% Table 2\n{table.latex(two)}"
-
-
-def _markdown(summary: dict[str, Any], figures: dict[str, Path], command: str) -> str:
-    dataset = summary["dataset"]
-    name = " ".join(filter(None, [dataset["name"], dataset["collection"], dataset["split"]]))
-    parts = {
-        "Table 2": table.score_cells(summary),
-        "Claims of the paper": table.claim_cells(summary["claims"]),
-        "Beyond the paper": table.claim_cells(summary["beyond"]),
-        "Table 1": table.statistics_cells(summary),
-        "What the contexts hold": table.context_cells(summary),
-        "Beside the standard definitions": table.standard_cells(summary),
-        "Coverage of hashtags": table.coverage_cells(summary),
+def summarise(results: Results) -> dict[str, Any]:
+    """The tables, the claims with their p-values, and what made them."""
+    rows = {row.name: row for row in results.rows}
+    gold = results.judge.hashtags / len(results.judge.posts)
+    parts: dict[str, int] = {}
+    for post in RecordFile(results.plan.posts, PreparedPost):
+        parts[str(post.split)] = parts.get(str(post.split), 0) + 1
+    dataset = results.dataset
+    return {
+        "dataset": {
+            "name": dataset.folder.resolve().name,
+            "collection": dataset.collection,
+            "split": dataset.split,
+            "never": list(dataset.never),
+            "posts": parts,
+            "gold_hashtags_per_post": gold,
+        },
+        "table_1": read_json(results.plan.stats),
+        "table_2": [summarise_row(row, gold) for row in results.rows],
+        "claims": _judged(CLAIMS, rows, results.config.draws),
+        "beyond": _judged(BEYOND, rows, results.config.draws),
+        "contexts": {
+            ranking: context_coverage(results.plan.posts, path)._asdict()
+            for ranking, path in results.plan.contexts.items()
+            if path.exists()
+        },
+        "failed": {folder.stem: problem for folder, problem in results.outcome.failed.items()},
+        "seconds": {folder.stem: s for folder, s in sorted(results.outcome.seconds.items())},
+        "settings": results.config.model_dump(mode="json"),
+        "machine": machine(),
     }
-    text = f"# Reproduction on {name}\n\n```sh\n{command}\n```\n"
-    for title, cells in parts.items():
-        if len(cells) > 1:
-            text += f"\n## {title}\n\n{table.markdown(cells)}"
-    text += "\n" + "\n".join(f"![{key}]({path.name})" for key, path in figures.items()) + "\n"
-    machine = ", ".join(f"{key} {value}" for key, value in summary["machine"].items())
-    hours = sum(summary["seconds"].values()) / 3600
-    return f"{text}\n{hours:.1f} hours of steps in all; {machine}.\n"
 
 
-def _write(path: Path, text: str) -> None:
-    with new_file(path) as stream:
-        stream.write(text)
+def summarise_row(row: Row, gold: float) -> dict[str, Any]:
+    """Mean and spread of every metric over the seeds."""
+    seeds = [scores_of(one.scores()) for one in row.seeds]
+    known = [name for name in METRICS if all(name in scores for scores in seeds)]
+    check_identity(row.name, seeds, gold)
+    return {
+        "model": row.name,
+        "seeds": seeds,
+        "mean": {name: statistics.fmean(scores[name] for scores in seeds) for name in known},
+        "spread": {
+            name: statistics.stdev(scores[name] for scores in seeds) if len(seeds) > 1 else None
+            for name in known
+        },
+        "paper": {
+            data: dict(zip(COLUMNS, table[row.name], strict=True))
+            for data, table in TABLE_2.items()
+            if row.name in table
+        },
+    }
+
+
+def scores_of(scores: dict[str, float]) -> dict[str, float]:
+    """Scores that there is something to measure for."""
+    return {name: score for name, score in scores.items() if not math.isnan(score)}
+
+
+def check_identity(name: str, seeds: Sequence[dict[str, float]], gold: float) -> None:
+    """F1@1 = 2 ACC / (1 + mean gold hashtags), or a metric is wrong."""
+    for scores in seeds:
+        if not math.isclose(scores["F1@1"], 2 * scores["ACC"] / (1 + gold), abs_tol=1e-9):
+            raise RuntimeError(f"{name}: F1@1 {scores['F1@1']} does not follow from ACC")
+
+
+def verdict(difference: Difference) -> str:
+    """What the data say of a claim that the difference is positive."""
+    if difference.p >= CERTAIN or not difference.difference:
+        return "not confirmed"
+    return "confirmed" if difference.difference > 0 else "reversed"
+
+
+def _judged(claims: Sequence[Claim], rows: dict[str, Row], draws: int) -> list[dict[str, Any]]:
+    found = []
+    for claim in claims:
+        if claim.first not in rows or claim.second not in rows:
+            continue
+        differences = compare(rows[claim.first].pooled, rows[claim.second].pooled, draws)
+        metrics = {
+            name: {**one._asdict(), "mark": one.mark, "verdict": verdict(one)}
+            for name, one in differences.items()
+        }
+        found.append({**claim._asdict(), "metrics": metrics})
+    return found
+
+
+def machine() -> dict[str, Any]:
+    """Where it ran."""
+    model = ""
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        lines = (line for line in info.read_text("utf-8").splitlines() if "model name" in line)
+        model = next(lines, "").partition(":")[2].strip()
+    about = {"processor": model or platform.machine(), "cores": os.cpu_count()}
+    return about | {"python": platform.python_version(), "hashnews": __version__}

@@ -1,41 +1,56 @@
-"""suggestions.jsonl: written by a model for posts, read to be judged beside their hashtags."""
+"""suggestions.jsonl: written by a model for posts, read to be judged beside their hashtags.
+
+`hashnews suggest`, `hashnews reproduce` and other programs write such files; one reader reads all.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
+
+from pydantic import model_validator
 
 from hashnews.errors import DataError
-from hashnews.files import RecordFile, write_records
+from hashnews.files import RecordFile, new_file
 from hashnews.metrics import KINDS, Judged, Words
 from hashnews.prepare.statistics import named_letters
-from hashnews.records import Hashtag, PreparedPost, Record
+from hashnews.records import Hashtag, Identifier, PreparedPost, Record, Suggestion
 from hashnews.text.entities import EntityFinder
 
 UNSEEN, NEW_TO_AUTHOR, ONLY_ENTITIES = KINDS
 
 
-class SuggestedHashtag(Record):
+class SuggestedWords(Record):
     """One suggestion, as far as it is judged."""
 
-    hashtag: str
     words: tuple[str, ...]
-    score: float
 
 
 class SuggestionLine(Record):
-    """One line of suggestions.jsonl."""
+    """One line of suggestions.jsonl, as far as it is judged; `post.id` may stand for `post_id`."""
 
-    post_id: str
-    suggestions: tuple[SuggestedHashtag, ...]
+    post_id: Identifier
+    suggestions: tuple[SuggestedWords, ...]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _id_of_post(cls, line: Any) -> Any:
+        if isinstance(line, dict) and isinstance(line.get("post"), dict):
+            return {"post_id": line["post"].get("id")} | line
+        return line
 
 
 def write_suggestions(
-    path: Path, posts: Iterable[PreparedPost], suggested: Iterable[Sequence[SuggestedHashtag]]
+    path: Path, posts: Iterable[PreparedPost], suggested: Iterable[Sequence[Suggestion]]
 ) -> None:
-    """One line a post."""
-    lines = zip(posts, suggested, strict=True)
-    write_records(path, (SuggestionLine(post_id=p.id, suggestions=tuple(s)) for p, s in lines))
+    """One line per post."""
+    with new_file(path) as stream:
+        for post, found in zip(posts, suggested, strict=True):
+            told = [suggestion.model_dump(mode="json") for suggestion in found]
+            line = {"post_id": post.id, "suggestions": told}
+            stream.write(json.dumps(line, ensure_ascii=False) + "\n")
 
 
 def read_suggestions(path: Path) -> dict[str, tuple[Words, ...]]:
@@ -63,7 +78,7 @@ class Judge:
         return sum(len(post.hashtags) for post in self.posts)
 
     def judge(self, suggestions: Mapping[str, tuple[Words, ...]]) -> list[Judged]:
-        """Every post beside its suggestions; each must have a line, if an empty one."""
+        """Every post beside its suggestions; a post without a line is an error."""
         judged = []
         for post, kinds in zip(self.posts, self._kinds, strict=True):
             if post.id not in suggestions:

@@ -52,7 +52,7 @@ class Sentence(NamedTuple):
     tags: list[str]
 
 
-class Batch(NamedTuple):
+class TaggerBatch(NamedTuple):
     """Rows side by side, padded."""
 
     pieces: Tensor
@@ -140,7 +140,7 @@ def word_tags(words: Sequence[str], tag: str) -> list[str]:
     return ["O"] * head + [tag] + ["I" + tag[1:]] * (len(words) - head - 1)
 
 
-class Row(NamedTuple):
+class EncodedSentence(NamedTuple):
     """A sentence as numbers: a shape and a label per piece; `heads` are its words' first pieces."""
 
     pieces: list[int]
@@ -156,7 +156,7 @@ def to_row(
     limit: int,
     casing: Callable[[str], str] = str,
     weight: float = 1.0,
-) -> Row:
+) -> EncodedSentence:
     """A sentence in some casing, cut at `limit` pieces; a word's first piece has its label."""
     words: list[str] = []
     tags: list[str] = []
@@ -172,7 +172,7 @@ def to_row(
     for head, tag in zip(encoded.heads, tags, strict=False):
         labels[head] = IGNORED if tag == DOUBT else LABELS.index(tag)
     shapes = [by_word[place] for place in encoded.word_of]
-    return Row(encoded.pieces, shapes, labels, encoded.heads, weight)
+    return EncodedSentence(encoded.pieces, shapes, labels, encoded.heads, weight)
 
 
 class Mixer:
@@ -188,7 +188,7 @@ class Mixer:
         self._gold, self._silver, self._pieces, self._config = gold, silver, pieces, config
         self._names = names_by_kind(gold + silver)
 
-    def epoch(self, number: int) -> list[Batch]:
+    def epoch(self, number: int) -> list[TaggerBatch]:
         """All batches of one epoch, of sentences of like length, in random order."""
         draw = random.Random(f"{self._config.seed} {number}")
         count = round(self._config.silver_share * len(self._silver))
@@ -203,7 +203,7 @@ class Mixer:
 
     def _vary(
         self, sentence: Sentence, part: list[Sentence], weight: float, draw: random.Random
-    ) -> Row:
+    ) -> EncodedSentence:
         """A sentence with other names, after another sentence, in another casing, all by chance.
 
         Sentences are joined because texts are read in passages, which may hold several.
@@ -237,9 +237,9 @@ def names_by_kind(sentences: Iterable[Sentence]) -> dict[str, list[list[str]]]:
     return names
 
 
-def by_budget(rows: Sequence[Row], budget: int) -> Iterator[list[Row]]:
+def by_budget(rows: Sequence[EncodedSentence], budget: int) -> Iterator[list[EncodedSentence]]:
     """Rows in groups that, padded to their longest, hold at most `budget` pieces."""
-    group: list[Row] = []
+    group: list[EncodedSentence] = []
     longest = 0
     for row in rows:
         longest = max(longest, len(row.pieces))
@@ -251,7 +251,7 @@ def by_budget(rows: Sequence[Row], budget: int) -> Iterator[list[Row]]:
         yield group
 
 
-def collate(rows: Sequence[Row]) -> Batch:
+def collate(rows: Sequence[EncodedSentence]) -> TaggerBatch:
     """Rows padded to the longest of them."""
     width = max(len(row.pieces) for row in rows)
     pieces = torch.full((len(rows), width), PADDING)
@@ -262,7 +262,7 @@ def collate(rows: Sequence[Row]) -> Batch:
         pieces[index, :size] = torch.tensor(row.pieces)
         shapes[index, :size] = torch.tensor(row.shapes)
         labels[index, :size] = torch.tensor(row.labels)
-    return Batch(pieces, shapes, labels, torch.tensor([row.weight for row in rows]))
+    return TaggerBatch(pieces, shapes, labels, torch.tensor([row.weight for row in rows]))
 
 
 def gold_spans(tags: Sequence[str]) -> list[Span]:

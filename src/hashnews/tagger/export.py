@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from hashnews.tagger.config import TaggerConfig
 from hashnews.tagger.corpora import (
-    Batch,
+    TaggerBatch,
 )
 from hashnews.tagger.finder import (
     INPUTS,
@@ -33,7 +33,7 @@ Array = npt.NDArray[Any]
 
 
 def fill_directory(
-    directory: Path, network: TaggerNetwork, batches: Iterable[Batch], config: TaggerConfig
+    directory: Path, network: TaggerNetwork, batches: Iterable[TaggerBatch], config: TaggerConfig
 ) -> None:
     """Write what `Tagger.load` reads, but for the manifest."""
     model = to_onnx(network, input_ranges(network, batches), config.max_pieces)
@@ -56,7 +56,7 @@ class Range(NamedTuple):
 
 
 @torch.no_grad()
-def input_ranges(network: TaggerNetwork, batches: Iterable[Batch]) -> dict[str, Range]:
+def input_ranges(network: TaggerNetwork, batches: Iterable[TaggerBatch]) -> dict[str, Range]:
     """The range of each input of each linear layer over some batches."""
     ranges: dict[str, tuple[Tensor, Tensor]] = {}
 

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from hashnews.tagger.corpora import (
     DOUBT,
-    Row,
+    EncodedSentence,
     Sentence,
     collate,
     gold_spans,
@@ -92,7 +92,7 @@ def _score_group(
     return results
 
 
-def _token_heads(sentence: Sentence, row: Row) -> list[int]:
+def _token_heads(sentence: Sentence, row: EncodedSentence) -> list[int]:
     """Where the piece stands that speaks for each token, as far as the row goes."""
     heads, word = [], 0
     for token in sentence.tokens:

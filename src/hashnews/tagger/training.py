@@ -21,9 +21,9 @@ from hashnews.tagger.config import TaggerConfig
 from hashnews.tagger.corpora import (
     IGNORED,
     MASKED,
-    Batch,
     Mixer,
     Sentence,
+    TaggerBatch,
     read_conll,
 )
 from hashnews.tagger.export import (
@@ -48,7 +48,7 @@ WHERE_IT_STANDS = ("step", "epoch", "best", "best_epoch")
 Progress = Callable[[dict[str, Any]], None]
 
 
-class Run:
+class TaggerTraining:
     """The state of a training run: network, moving average, optimiser and where it stands."""
 
     def __init__(self, config: TaggerConfig, steps_per_epoch: int):
@@ -82,7 +82,7 @@ class Run:
         stale = self.epoch - self.best_epoch >= self.config.patience
         return self.epoch >= self.config.epochs or stale
 
-    def train_epoch(self, batches: Sequence[Batch]) -> Iterator[float]:
+    def train_epoch(self, batches: Sequence[TaggerBatch]) -> Iterator[float]:
         """Learn from all batches; yields the loss of each."""
         torch.manual_seed(self.config.seed * 1000 + self.epoch)  # so that a resumed run is the same
         self.network.train()
@@ -90,7 +90,7 @@ class Run:
             yield self._learn(batch)
         self.epoch += 1
 
-    def _learn(self, batch: Batch) -> float:
+    def _learn(self, batch: TaggerBatch) -> float:
         factor = self._rate_factor()
         for group in self.optimiser.param_groups:
             group["lr"] = group["base_rate"] * factor
@@ -115,7 +115,7 @@ class Run:
         hidden = torch.rand(pieces.shape) < self.config.hidden
         return torch.where(hidden & (pieces > LAST_SPECIAL), MASKED, pieces)
 
-    def _loss(self, scores: Tensor, batch: Batch) -> Tensor:
+    def _loss(self, scores: Tensor, batch: TaggerBatch) -> Tensor:
         losses = functional.cross_entropy(
             scores.flatten(0, 1),
             batch.labels.flatten(),
@@ -246,7 +246,7 @@ def train(config: TaggerConfig, out: Path, progress: Progress = ignore) -> Path:
     tokeniser = config.encoder / "tokenizer.json"
     pieces = Wordpieces(Tokenizer.from_file(str(tokeniser)))
     mixer, dev = prepare_mixer(config, pieces), read_dev(config)
-    run = Run(config, len(mixer.epoch(0)))
+    run = TaggerTraining(config, len(mixer.epoch(0)))
     run.resume(state)
     while not run.is_over:
         batches = mixer.epoch(run.epoch)

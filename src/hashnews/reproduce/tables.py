@@ -1,4 +1,7 @@
-"""The tables of the paper from a summary, as Markdown and LaTeX."""
+"""The tables of the paper from a summary (`results.summarise`), as Markdown and LaTeX.
+
+A figure is rounded once, here, from the summary's full precision.
+"""
 
 from __future__ import annotations
 
@@ -72,6 +75,21 @@ def context_cells(summary: dict[str, Any]) -> Cells:
     names = list(next(iter(found.values()), {}))
     rows = [["ranking", *(f"% {name.replace('_', ' ')}" for name in names)]]
     return rows + [[ranking, *(f"{c[n]:.1f}" for n in names)] for ranking, c in found.items()]
+
+
+def example_lines(example: dict[str, Any]) -> str:
+    """Case study 2: one post, the news before it, and what two models answer, as a list."""
+    said = {
+        "post": " ".join(example["post"].split()),
+        "entities": ", ".join(example["entities"]),
+        "news before it": "; ".join(example["news"]),
+        "hashtag words in the context, with their rank": ", ".join(
+            f"{word} {rank}" for word, rank in example["ranks"].items()
+        ),
+        "HashNews": ", ".join(example["hashnews"]),
+        "Seq2Seq": ", ".join(example["seq2seq"]),
+    }
+    return "".join(f"- **{name}**: {value or '–'}\n" for name, value in said.items())
 
 
 def label(model: str) -> str:

@@ -1,9 +1,9 @@
-"""Steps: each a folder with its output, done once while nothing it depends on changes.
+"""Runs steps: each a folder with its output, done once while nothing it depends on changes.
 
 The key of a step is a digest of its settings, its version, the bytes of its input files and the
 keys of the steps before it. It is part of the folder's name, so that other settings have a folder
-of their own and nothing is overwritten. `step.json` says whether the step is done; one that was
-broken off goes on in its folder. Every step runs in a process of its own, which ends when the
+of their own and nothing is overwritten. `step.json` says whether the step is done; an interrupted
+one resumes in its folder. Every step runs in a process of its own, which ends when the
 process that started it does.
 """
 

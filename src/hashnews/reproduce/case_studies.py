@@ -18,7 +18,7 @@ from hashnews.index.folder import NewsIndex
 from hashnews.news.store import NewsStore
 from hashnews.prepare.preparer import Preparer
 from hashnews.records import Post, PostContext, PreparedPost
-from hashnews.reproduce.work import CASE, add_news, write_json
+from hashnews.reproduce.actions import CASE, add_news, write_json
 from hashnews.retrieve.explain import explain
 from hashnews.retrieve.retriever import Retriever, RetrieverConfig
 from hashnews.retrieve.source import Source

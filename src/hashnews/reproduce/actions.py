@@ -1,4 +1,7 @@
-"""What the steps of a reproduction do; every function fills one folder."""
+"""What each step of a reproduction does: one function per step, filling one folder.
+
+`plan` names them, `runner` calls them.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hashnews.baselines.config import LstmTopConfig
-from hashnews.errors import DataError, MissingExtra
+from hashnews.errors import DataError, optional
 from hashnews.files import RecordFile, new_file, write_records
 from hashnews.generate.config import TrainingConfig
+from hashnews.metrics import drawn
 from hashnews.prepare.preparer import Preparer, Split, write_prepared
-from hashnews.records import Article, Post, PreparedPost
-from hashnews.reproduce.suggestions import SuggestedHashtag, write_suggestions
+from hashnews.records import Article, Post, PreparedPost, Suggestion
+from hashnews.reproduce.suggestions import write_suggestions
 from hashnews.text.entities import load_finder
-from hashnews.text.hashtags import Forms, shipped_forms
+from hashnews.text.hashtags import shipped_forms
 from hashnews.text.segment import shipped_segmenter
 
 if TYPE_CHECKING:
@@ -96,12 +100,8 @@ def retrieve_contexts(
 
 def train_generator(folder: Path, *, config: TrainingConfig) -> None:
     """A trained generator; its checkpoints and learning curve stand beside it."""
-    try:
+    with optional("training", "train", "torch", "safetensors"):
         from hashnews.generate.training import train
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in ("torch", "safetensors"):
-            raise
-        raise MissingExtra("training", "train") from None
     train(config, folder / MODEL, lambda at: _say(at.step, at.steps, f"loss {at.loss:.3f}"))
 
 
@@ -109,41 +109,43 @@ def suggest_by_generator(
     folder: Path, *, model: Path, posts: Path, contexts: Path | None, n: int
 ) -> None:
     """Hashtags for the test posts by a trained generator."""
-    from hashnews.generate.batch import read_examples
+    from hashnews.generate.batch import read_contexts
     from hashnews.generate.generator import Generator
 
     generator = Generator.load(model)
     forms = shipped_forms()
-    asked, examples = [], []
-    for post, example in read_examples(generator.config, posts, contexts):
+    asked, read = [], []
+    for post, context in read_contexts(generator.config, posts, contexts):
         if post.split == "train":
-            _see(forms, post)
+            for tag in post.hashtags:
+                forms.see(tag.written)
         elif post.split == "test":
             asked.append(post)
-            examples.append(example._replace(hashtags=()))
-    answers = (
-        [
-            SuggestedHashtag(hashtag=forms.write(words), words=words, score=score)
-            for words, score in answer
-        ]
-        for answer in generator.suggest(examples, n)
-    )
+            read.append(context)
+    answers = generator.suggest_posts(asked, read, forms, n)
     write_suggestions(folder / SUGGESTIONS, asked, answers)
 
 
 def suggest_by_baseline(
-    folder: Path, *, name: str, config: LstmTopConfig, seed: int, posts: Path, n: int
+    folder: Path,
+    *,
+    name: str,
+    config: LstmTopConfig,
+    seed: int,
+    posts: Path,
+    n: int,
+    validation_posts: int,
 ) -> None:
     """Hashtags for the test posts by a baseline, which sees their bodies, times and users."""
     parts: dict[str, list[PreparedPost]] = {"train": [], "validation": [], "test": []}
     for post in RecordFile(posts, PreparedPost):
         parts[str(post.split)].append(post)
     baseline = make_baseline(name, config, seed, folder)
-    baseline.fit(parts["train"], parts["validation"])
+    baseline.fit(parts["train"], drawn(parts["validation"], validation_posts, seed))
     asked = [post.model_copy(update={"hashtags": ()}) for post in parts["test"]]
     answers = (
         [
-            SuggestedHashtag(hashtag=tag.written, words=tag.words, score=score)
+            Suggestion(hashtag=tag.written, words=tag.words, score=score, because=())
             for tag, score in answer
         ]
         for answer in baseline.suggest(asked, n)
@@ -165,12 +167,8 @@ def make_baseline(name: str, config: LstmTopConfig, seed: int, folder: Path) -> 
     if name in simple:
         baseline: Baseline = simple[name]()
         return baseline
-    try:
+    with optional("LSTM-TOP", "train", "torch"):
         from hashnews.baselines.lstm_top import LstmTop
-    except ModuleNotFoundError as error:
-        if error.name != "torch":
-            raise
-        raise MissingExtra("LSTM-TOP", "train") from None
     return LstmTop(config, seed, folder / "metrics.jsonl")
 
 
@@ -184,11 +182,6 @@ def write_json(path: Path, value: Any) -> None:
 def read_json(path: Path) -> Any:
     """A JSON file we wrote."""
     return json.loads(path.read_text("utf-8"))
-
-
-def _see(forms: Forms, post: PreparedPost) -> None:
-    for tag in post.hashtags:
-        forms.see(tag.written)
 
 
 def _say(step: int, steps: int, what: str) -> None:

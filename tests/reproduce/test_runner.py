@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from hashnews.errors import DataError
-from hashnews.reproduce.steps import Step, run_steps
+from hashnews.reproduce.runner import Step, run_steps
 
 
 def write(folder, *, text, counter):
@@ -90,7 +90,7 @@ def test_only_what_changed_runs(steps):
 
 def test_another_version_of_the_code(steps, monkeypatch):
     steps.run()
-    monkeypatch.setattr("hashnews.reproduce.steps.__version__", "99")
+    monkeypatch.setattr("hashnews.reproduce.runner.__version__", "99")
     assert steps.run() == ["one", "two"]
 
 
@@ -133,7 +133,7 @@ def test_a_missing_input(steps):
 
 def test_children_end_with_a_killed_parent(tmp_path):
     code = (
-        "from hashnews.reproduce.steps import Step, run_steps; from test_steps import *;"
+        "from hashnews.reproduce.runner import Step, run_steps; from test_runner import *;"
         "from pathlib import Path; import sys;"
         "run_steps([Step('w', Path(sys.argv[1]) / 'w', wait_for_ever, {})])"
     )
