@@ -44,7 +44,7 @@ from hashnews.retrieve.batch import write_contexts
 from hashnews.retrieve.retriever import RetrieverConfig
 from hashnews.retrieve.source import Source
 from hashnews.scale.cut import cut_days
-from hashnews.scale.days import Done, Job, Result
+from hashnews.scale.days import Done, FileJob, Result
 from hashnews.scale.engine import Run, on_ray
 from hashnews.scale.news import index_days
 from hashnews.scale.prepare import Readers, Rules, prepare_days
@@ -136,7 +136,7 @@ def _on_two_cores(work: Callable[..., T], arguments: tuple[object, ...]) -> T:
 
 
 def warm_retrieve(
-    run: Run[Job, Done], source: Source, warming: tuple[Path, Path], posts: Path, target: Path
+    run: Run[FileJob, Done], source: Source, warming: tuple[Path, Path], posts: Path, target: Path
 ) -> tuple[float, Result]:
     """Seconds and costs of `retrieve`, after the workers have opened what they need."""
     retrieve_days(source, *warming, run)

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from hashnews.index import packed as strings
 from hashnews.index.packed import (
     Strings,
     Texts,
@@ -14,7 +15,6 @@ from hashnews.index.packed import (
     in_order,
     pack,
 )
-from hashnews.index import packed as strings
 from hashnews.text import tokens
 
 some = st.lists(st.text(max_size=6), unique=True, max_size=30)

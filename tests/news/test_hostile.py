@@ -405,7 +405,7 @@ def test_a_feed_that_fails_is_left_alone_for_longer_each_time(visit, server):
 )  # fmt: skip
 def test_a_server_may_ask_for_a_longer_wait(asked, minutes):
     now = datetime(2020, 6, 3, 12, tzinfo=UTC)
-    marks = rounds._after_failure(rounds.Marks(), FetchError("busy", retry_after=asked), now)
+    marks = rounds._after_failure(rounds.FeedMarks(), FetchError("busy", retry_after=asked), now)
     assert rounds.moment_of(marks.not_before) - now == timedelta(minutes=minutes)
 
 

@@ -21,7 +21,7 @@ from hashnews.retrieve.all_words import BestConfig
 from hashnews.retrieve.source import Source
 from hashnews.saved import read_manifest
 from hashnews.scale.cut import cut_days
-from hashnews.scale.days import Days, Job, do, read_day
+from hashnews.scale.days import Days, FileJob, do, read_day
 from hashnews.scale.engine import one_by_one
 from hashnews.scale.news import index_days, unique
 from hashnews.scale.prepare import Readers, Rules, prepare_days
@@ -106,7 +106,7 @@ def test_a_node_that_shares_no_folder_writes_nothing(sample, tmp_path):
     target = tmp_path / "elsewhere" / "part-0.jsonl"
     step = Retrieve(source_of(sample.news))
     with pytest.raises(DataError, match="does not see the folder"):
-        do(Job(step, date(2020, 6, 2), source, target))
+        do(FileJob(step, date(2020, 6, 2), source, target))
     assert not target.parent.exists()
 
 

@@ -291,7 +291,7 @@ def test_metrics(http):
     assert families["hashnews_articles"].samples[0].value >= 230
     assert families["hashnews_suggesters_ready"].samples[0].value == 1
     memory = {s.labels["process"]: s.value for s in families["hashnews_memory_bytes"].samples}
-    assert set(memory) == {"service", "newsdesk", "suggester-1"}
+    assert set(memory) == {"service", "news", "suggest-1"}
 
 
 def test_the_process_that_answers_stays_light(server):

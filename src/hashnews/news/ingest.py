@@ -15,7 +15,7 @@ from hashnews.errors import DataError
 from hashnews.files import OnError
 from hashnews.news.keys import keys_of
 from hashnews.news.reindex import entities_of
-from hashnews.news.sources import Source, open_news
+from hashnews.news.sources import ArticleStream, open_news
 from hashnews.news.store import New, NewsStore
 from hashnews.news.summary import Refusals, Summary
 from hashnews.news.worker import Worker
@@ -44,7 +44,7 @@ def add_files(
     paths: Sequence[str],
     refusals: Refusals,
     on_error: OnError = "stop",
-    watch: Callable[[Source, str], Iterable[Article]] = lambda source, path: source,
+    watch: Callable[[ArticleStream, str], Iterable[Article]] = lambda source, path: source,
     committed: Callable[[Summary], None] | None = None,
 ) -> None:
     """Add the articles of files of any kind; `watch` sees them pass, for showing progress."""

@@ -21,7 +21,7 @@ from hashnews.records import Article
 FEEDS, PAGES, ARCHIVES = (".xml", ".rss", ".atom"), (".html", ".htm"), (".warc",)
 
 
-class Source(Protocol):
+class ArticleStream(Protocol):
     """Articles of one file; `done` is the share of it read so far."""
 
     done: float
@@ -36,7 +36,7 @@ def open_news(
     refusals: Refusals,
     worker: Worker,
     is_known: Callable[[str], bool],
-) -> Source:
+) -> ArticleStream:
     """The articles of a file; `is_known` says of an address whether its article is stored."""
     name = Path(path).name.lower()
     suffix = Path(name.removesuffix(".gz")).suffix

@@ -47,7 +47,7 @@ class Stored(NamedTuple):
     article: Article
 
 
-class State(NamedTuple):
+class StoreState(NamedTuple):
     """What a reader needs to know before it reads on."""
 
     last_row: int
@@ -135,10 +135,10 @@ class NewsStore:
 
     # ----- reading -----
 
-    def state(self) -> State:
+    def state(self) -> StoreState:
         """How far the store has grown."""
         facts = dict(self.database.rows("SELECT name, value FROM facts"))
-        return State(self.last_row(), int(facts.get("edition", 1)), facts.get("finder"))
+        return StoreState(self.last_row(), int(facts.get("edition", 1)), facts.get("finder"))
 
     def last_row(self) -> int:
         """The newest row; 0 in an empty store."""

@@ -40,7 +40,7 @@ class Opens(Protocol[R_co]):
     def __hash__(self) -> int: ...
 
 
-class Worker(NamedTuple):
+class WorkerUsage(NamedTuple):
     """The process that did a job."""
 
     host: str
@@ -153,7 +153,7 @@ def opened(source: Opens[R]) -> R:
     return source.open()
 
 
-def this_worker() -> Worker:
+def this_worker() -> WorkerUsage:
     """Who is at work here."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    return Worker(socket.gethostname(), os.getpid(), peak, _opened)
+    return WorkerUsage(socket.gethostname(), os.getpid(), peak, _opened)

@@ -76,12 +76,12 @@ class Rules(NamedTuple):
         tag = hashlib.sha256(made_from.encode()).hexdigest()[:16]
         return self.work / path.parent.name / f"{path.name}.{tag}.{what}"
 
-    def marks(self, path: Path) -> Marks:
+    def marks(self, path: Path) -> DraftMarks:
         """The marks of a file."""
-        return Marks(self.beside(path, "marks"))
+        return DraftMarks(self.beside(path, "marks"))
 
 
-class Marks(NamedTuple):
+class DraftMarks(NamedTuple):
     """What is known of the posts of a draft, in files of a folder of their own.
 
     Digests are sorted, so a range of them is one piece of a mapped file.
@@ -150,7 +150,7 @@ def draft(job: DraftJob) -> None:
 class RangeJob(NamedTuple):
     """The copies with digests in [first, last] to be found."""
 
-    marks: list[Marks]  # in the order of the posts
+    marks: list[DraftMarks]  # in the order of the posts
     first: int
     last: int
 
@@ -257,7 +257,7 @@ def _draft(rules: Rules, files: list[Path], run: Run[Any, Any]) -> None:
         pass
 
 
-def _copies(marks: list[Marks], posts: int, run: Run[Any, Any]) -> list[Array]:
+def _copies(marks: list[DraftMarks], posts: int, run: Run[Any, Any]) -> list[Array]:
     """The places of the copies in each file."""
     ranges = -(-posts // RANGE)
     bounds = [(1 << 64) * at // max(1, ranges) for at in range(ranges + 1)]

@@ -118,7 +118,7 @@ def answer_problems(app: FastAPI) -> None:
 
     @app.exception_handler(Exception)
     async def unforeseen(request: Request, _: Exception) -> JSONResponse:
-        return _response(request, 500, INTERNAL)  # the gate logs it
+        return _response(request, 500, INTERNAL)  # the middleware logs it
 
 
 INTERNAL = "this should not have happened; the log of the service says more"
