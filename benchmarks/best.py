@@ -125,7 +125,8 @@ def kept(folder: Path | None, name: str, make: Callable[[], Any]) -> Any:
 
 def lessons_of(at: Loaded) -> list[Examples]:
     """What the ranker is taught of a set."""
-    return situations(at.train, at.memory, RankerConfig(), at.generator, at.knowledge)
+    return situations(at.train, at.memory, RankerConfig(), at.generator, at.knowledge,
+                      never=at.never)  # fmt: skip
 
 
 def scored_of(at: Loaded) -> dict[str, Examples]:
@@ -140,7 +141,9 @@ def scored_of(at: Loaded) -> dict[str, Examples]:
         "unknown author": (strangers, goes_on),
     }
     return {
-        situation: make_examples(posts, at.memory, closed, at.generator, at.knowledge)
+        situation: make_examples(
+            posts, at.memory, closed, at.generator, at.knowledge, never=at.never
+        )
         for situation, (posts, closed) in asked.items()
     }
 

@@ -15,7 +15,8 @@ from hashnews.files import RecordFile, write_records
 from hashnews.index.day import Settings
 from hashnews.index.folder import NewsIndex
 from hashnews.news.store import NewsStore
-from hashnews.prepare.preparer import Preparer, write_prepared
+from hashnews.prepare.preparer import Preparer
+from hashnews.prepare.splits import write_prepared
 from hashnews.records import Article, Post, PreparedPost
 from hashnews.retrieve.all_words import BestConfig
 from hashnews.retrieve.source import Source

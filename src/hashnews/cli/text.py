@@ -21,7 +21,8 @@ from hashnews.cli.console import (
 
 if TYPE_CHECKING:
     from hashnews.files import OnError
-    from hashnews.prepare.preparer import Split
+    from hashnews.prepare.splits import Split
+    from hashnews.records import PreparedPost
     from hashnews.text.entities import EntityFinder
 
 finder_option = click.option(
@@ -75,7 +76,9 @@ def prepare(
     post.
     """
     from hashnews.files import RecordFile, Skipped, new_file
-    from hashnews.prepare.preparer import Preparer, learn_from, write_prepared
+    from hashnews.prepare.datasets import of_collection, rules_for
+    from hashnews.prepare.preparer import Preparer, learn_from
+    from hashnews.prepare.splits import write_prepared
     from hashnews.prepare.statistics import plot_frequencies
     from hashnews.records import Post
     from hashnews.text.segment import shipped_segmenter
@@ -87,12 +90,10 @@ def prepare(
         segmenter, entity_finder = learn_from(learn, raw, segmenter, entity_finder)
     preparer = Preparer(segmenter, entity_finder, never)
 
-    def posts() -> Iterator[Post]:
+    def prepared() -> Iterator[PreparedPost]:
         for path in raw:
-            file = RecordFile(path, Post, on_error, skipped)
-            for post in track(file, f"prepare {Path(path).name}"):
-                if collection in (None, post.collection):
-                    yield post
+            posts = track(RecordFile(path, Post, on_error, skipped), f"prepare {Path(path).name}")
+            yield from preparer.prepare(of_collection(posts, collection), rules_for(path))
 
     if engine == "ray":
         if learn or len(raw) > 1 or beside is None:
@@ -107,7 +108,7 @@ def prepare(
             )
         statistics, dropped, skipped = made.statistics, made.dropped, made.skipped
     else:
-        write_prepared(out, preparer.prepare(posts()), split, seed)
+        write_prepared(out, prepared(), split, seed)
         statistics, dropped = preparer.statistics, preparer.dropped
     report = statistics.report(entity_finder, dropped)
     if skipped.count:

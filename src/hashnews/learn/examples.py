@@ -10,8 +10,9 @@ on up to the post), *frozen* (it was closed some days before) and *news only* (t
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice, pairwise
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +21,6 @@ from hashnews.arrays import Array
 from hashnews.config import Config
 from hashnews.errors import DataError, MissingExtra
 from hashnews.generate.generator import Generator
-from hashnews.prepare.preparer import rule_of
 from hashnews.suggest.evidence import Desk
 from hashnews.suggest.features import FEATURES, look_back
 from hashnews.suggest.memory import Memory
@@ -31,6 +31,8 @@ from hashnews.times import A_DAY
 
 NOTHING = Knowledge()
 TOGETHER = 32  # posts the generator reads at a time
+Never = Mapping[str, frozenset[str]]  # keys that do not count, by the post's id
+NEVER: Never = MappingProxyType({})
 Closing = Callable[[Read], int | None]  # when the memory is closed for a post; None: it goes on
 
 
@@ -85,8 +87,12 @@ def make_examples(
     generator: Generator | None = None,
     knowledge: Knowledge = NOTHING,
     beams: int = 10,
+    never: Never = NEVER,
 ) -> Examples:
-    """The candidates of posts, each from its own past; `knowledge` is older than all of them."""
+    """The candidates of posts, each from its own past; `knowledge` is older than all of them.
+
+    `never` are keys that do not count, by the post's id: what the posts were searched for.
+    """
     desk = Desk(memory)
     features, used = [np.zeros((0, len(FEATURES)), np.float32)], [np.zeros(0, np.uint8)]
     keys, gold, ids = [], [], []
@@ -96,7 +102,7 @@ def make_examples(
         found = [
             look_back(
                 memory, desk, query_of(at, knowledge, written), at.post.user,
-                rule_of(at.post).searched_for, closing(at),
+                never.get(at.post.id, frozenset()), closing(at),
             )[1]
             for at, written in zip(read, generate(generator, read, beams), strict=True)
         ]  # fmt: skip
@@ -193,6 +199,7 @@ def situations(
     generator: Generator | None = None,
     knowledge: Knowledge = NOTHING,
     beams: int = 10,
+    never: Never = NEVER,
 ) -> list[Examples]:
     """Posts dealt out to the three situations: online, frozen, news only."""
     chance = random.Random(5)
@@ -209,9 +216,9 @@ def situations(
         return int(read.moment - random.Random(read.post.id).uniform(0, longest))
 
     return [
-        make_examples(dealt(most, 1), memory, goes_on, generator, knowledge, beams),
-        make_examples(dealt(0, frozen), memory, closing, generator, knowledge, beams),
-        make_examples(dealt(frozen, most), Memory(), goes_on, generator, knowledge, beams),
+        make_examples(dealt(most, 1), memory, goes_on, generator, knowledge, beams, never),
+        make_examples(dealt(0, frozen), memory, closing, generator, knowledge, beams, never),
+        make_examples(dealt(frozen, most), Memory(), goes_on, generator, knowledge, beams, never),
     ]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hashnews.errors import DataError
-from hashnews.prepare.preparer import Split
+from hashnews.prepare.splits import Split
 from hashnews.reproduce import cases, work
 from hashnews.reproduce.config import Model, ReproduceConfig
 from hashnews.reproduce.steps import Step

@@ -13,7 +13,9 @@ from hashnews.baselines.config import LstmTopConfig
 from hashnews.errors import DataError, MissingExtra
 from hashnews.files import RecordFile, new_file, write_records
 from hashnews.generate.config import TrainingConfig
-from hashnews.prepare.preparer import Preparer, Split, write_prepared
+from hashnews.prepare.datasets import of_collection, rules_for
+from hashnews.prepare.preparer import Preparer
+from hashnews.prepare.splits import Split, write_prepared
 from hashnews.records import Article, Post, PreparedPost
 from hashnews.reproduce.suggestions import SuggestedHashtag, write_suggestions
 from hashnews.text.entities import load_finder
@@ -42,8 +44,8 @@ def prepare_posts(
     """Prepared posts with their part of the split, and Table 1."""
     entity_finder = load_finder(finder)
     preparer = Preparer(shipped_segmenter(), entity_finder, never)
-    posts = (post for post in RecordFile(raw, Post) if collection in (None, post.collection))
-    write_prepared(folder / POSTS, preparer.prepare(islice(posts, most)), split, seed)
+    posts = islice(of_collection(RecordFile(raw, Post), collection), most)
+    write_prepared(folder / POSTS, preparer.prepare(posts, rules_for(raw)), split, seed)
     write_json(folder / STATS, preparer.statistics.report(entity_finder, preparer.dropped))
 
 

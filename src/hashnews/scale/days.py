@@ -28,7 +28,7 @@ from hashnews.saved import (
     write_manifest,
 )
 from hashnews.scale.engine import Run, WorkerUsage, this_worker
-from hashnews.times import day_of
+from hashnews.times import day_of, time_of
 
 DAY = re.compile(r"day=(\d{4}-\d\d-\d\d)")
 NUMBER = re.compile(r"(\d+)")
@@ -91,10 +91,11 @@ def read_day(
 
 def check_day(record: Post | PreparedPost | Article, day: date | None, path: Path) -> None:
     """Refuse a record that is in the wrong day: what it may see would not be what was checked."""
-    moment = record.published_at if isinstance(record, Article) else record.created_at
+    if isinstance(record, Article):
+        moment = record.published_at
+    else:
+        moment = time_of(record, "only dated posts go by day", path)
     what = type(record).__name__
-    if moment is None:
-        raise DataError(f"{what} {record.id} has no created_at: only dated posts go by day", path)
     if day is not None and day_of(moment) != (day - date(1970, 1, 1)).days:
         raise DataError(f"{what} {record.id} of {moment.isoformat()} is not of this day", path)
 

@@ -29,15 +29,14 @@ import numpy as np
 
 from hashnews.arrays import Array
 from hashnews.files import OnError, RecordFile, Skipped, write_records
-from hashnews.prepare.preparer import (
-    COPY,
-    Preparer,
+from hashnews.prepare.datasets import NO_RULES, DatasetRules, of_collection, rules_for
+from hashnews.prepare.preparer import COPY, Preparer, copy_digest
+from hashnews.prepare.splits import (
     Split,
     chronological_cuts,
     chronological_part,
-    copy_digest,
     random_part,
-    time_of,
+    seconds_of,
 )
 from hashnews.prepare.statistics import Statistics
 from hashnews.records import Post, PreparedPost
@@ -68,6 +67,8 @@ class Rules(NamedTuple):
     never: tuple[str, ...] = ()
     collection: str | None = None
     on_error: OnError = "stop"
+    dataset: DatasetRules = NO_RULES
+    """Those beside the posts, read when the work begins."""
 
     def beside(self, path: Path, what: str) -> Path:
         """A file of the work on a file; one that changed, or other rules, get other names."""
@@ -135,10 +136,9 @@ def draft(job: DraftJob) -> None:
 
     def drafted() -> Iterator[PreparedPost]:
         posts = read_day(job.path, Post, rules.on_error, skipped)
-        wanted = (post for post in posts if rules.collection in (None, post.collection))
-        for post in preparer.prepare(wanted):
+        for post in preparer.prepare(of_collection(posts, rules.collection), rules.dataset):
             digests.append(int.from_bytes(copy_digest(post)))
-            times.append(time_of(post))
+            times.append(seconds_of(post))
             yield post
 
     write_records(rules.beside(job.path, "jsonl"), drafted())
@@ -194,7 +194,7 @@ class Finish:
             return post
         by_time = self.split == "chronological"
         part = (
-            chronological_part(time_of(post), self.cuts)
+            chronological_part(seconds_of(post), self.cuts)
             if by_time
             else random_part(post.id, self.seed)
         )
@@ -222,6 +222,7 @@ def prepare_days(
     """Prepare all days of posts; finished ones are skipped."""
     days = Days.of(raw)
     files = [path for day in days.files.values() for path in day]
+    rules = rules._replace(dataset=rules_for(raw, files))
     _draft(rules, [path for path in files if not rules.marks(path).folder.exists()], run)
     marks = [rules.marks(path) for path in files]
     told = [one.told() for one in marks]

@@ -28,7 +28,7 @@ from hashnews.news.migrations import MIGRATIONS
 from hashnews.news.store import NewsStore
 from hashnews.news.summary import Refusals, Summary
 from hashnews.posts.table import add_posts, read_posts
-from hashnews.prepare.preparer import Preparer, rule_of
+from hashnews.prepare.preparer import Preparer
 from hashnews.records import (
     Answer,
     Article,
@@ -165,8 +165,7 @@ class HashNews:
         asked = [query_of(at, known, beams) for at, beams in zip(read, written, strict=True)]
         pasts, found = [], []
         for post, query in zip(posts, asked, strict=True):
-            never = rule_of(post).searched_for
-            past, candidates = look_back(self.memory, self._desk, query, post.user, never)
+            past, candidates = look_back(self.memory, self._desk, query, post.user)
             pasts.append(past)
             found.append(candidates)
         judged = judge(self._generator, read, found)
