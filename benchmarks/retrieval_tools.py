@@ -20,7 +20,7 @@ from peers import Peer
 from hashnews.files import RecordFile, write_records
 from hashnews.index.day import Day, Entry, Settings, build_day
 from hashnews.index.folder import NewsIndex
-from hashnews.news.ingest import with_entities
+from hashnews.news.entities import with_entities
 from hashnews.prepare.datasets import rules_for
 from hashnews.prepare.preparer import Preparer
 from hashnews.records import Article, Post, PreparedPost

@@ -20,7 +20,18 @@ prints it as one line and exits with 1; a traceback means a bug.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+# The modules of each optional part, as pyproject.toml names their distributions.
+EXTRAS = {
+    "parquet": ("pyarrow",),
+    "plots": ("matplotlib",),
+    "ray": ("pyarrow", "ray"),
+    "serve": ("fastapi", "prometheus_client", "starlette", "uvicorn"),
+    "train": ("lightgbm", "onnx", "onnxscript", "safetensors", "torch"),
+}
 
 
 class HashNewsError(Exception):
@@ -80,6 +91,17 @@ class MissingExtra(HashNewsError):
 
     def __init__(self, what: str, extra: str):
         super().__init__(f"{what} needs an optional part: pip install 'hashnews[{extra}]'")
+
+
+@contextmanager
+def needs_extra(what: str, extra: str) -> Iterator[None]:
+    """Around an import: a module of the extra that is not installed becomes `MissingExtra`."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in EXTRAS[extra]:
+            raise
+        raise MissingExtra(what, extra) from None
 
 
 class ModelError(HashNewsError):

@@ -10,16 +10,10 @@ from typing import NamedTuple
 
 import click
 
-from hashnews.cli.console import json_option
+from hashnews.cli.options import json_option
 
 OLDEST_SAFE_EXPAT = (2, 4, 1)  # older ones expand entities without end
 LEAST_FREE = 1 << 30  # bytes
-EXTRAS = {
-    "serve": ("fastapi", "uvicorn", "prometheus_client"),
-    "train": ("torch", "onnx", "safetensors"),
-    "parquet": ("pyarrow",),
-    "plots": ("matplotlib",),
-}
 POST = {
     "text": "Marching tonight in Minneapolis. Say his name: George Floyd.",
     "created_at": "2020-05-29T20:00:00Z",
@@ -86,6 +80,7 @@ def _install() -> Iterator[Finding]:
     from pyexpat import EXPAT_VERSION, version_info
 
     from hashnews import __version__
+    from hashnews.errors import EXTRAS
     from hashnews.news.database import JOURNAL
 
     yield Finding("hashnews", __version__)

@@ -14,9 +14,15 @@ from typing import TYPE_CHECKING
 import click
 
 from hashnews.cli import store as whole
-from hashnews.cli.console import json_option, on_error_option, track
-from hashnews.cli.options import as_seconds, news_option, period_options, store_finder_option
-from hashnews.cli.text import load_finder
+from hashnews.cli.console import track
+from hashnews.cli.options import (
+    as_seconds,
+    json_option,
+    news_option,
+    on_error_option,
+    period_options,
+    store_finder_option,
+)
 
 if TYPE_CHECKING:
     from hashnews.files import OnError
@@ -27,6 +33,8 @@ if TYPE_CHECKING:
 
 def finder_for(store: NewsStore, name: str | None) -> EntityFinder:
     """The finder asked for, or the one this store was filled with."""
+    from hashnews.text.entities import load_finder
+
     return load_finder(name or store.state().finder or "fast")
 
 

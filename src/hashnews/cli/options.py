@@ -1,9 +1,10 @@
-"""Options that several commands share."""
+"""Options that mean the same in every command."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -49,8 +50,64 @@ def store_finder_option(command: F) -> F:
     )(command)
 
 
+def finder_option(command: F) -> F:
+    """`--finder`, for commands without a store."""
+    return click.option(
+        "--finder",
+        type=click.Choice(["fast", "tagger"]),
+        default="fast",
+        show_default=True,
+        help="What finds the named entities.",
+    )(command)
+
+
 def period_options(command: F) -> F:
     """`--since` and `--before`, the same everywhere."""
     since = click.option("--since", callback=as_moment, help="Only news from then on.")
     before = click.option("--before", callback=as_moment, help="Only news before then.")
     return since(before(command))
+
+
+def on_error_option(command: F) -> F:
+    """`--on-error stop|skip`, the same for every command that reads records."""
+    return click.option(
+        "--on-error",
+        type=click.Choice(["stop", "skip"]),
+        default="stop",
+        show_default=True,
+        help="At a line that cannot be read: stop, or set it aside in a side file.",
+    )(command)
+
+
+def json_option(command: F) -> F:
+    """`--json`, the same everywhere."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
+
+
+def engine_options(command: F) -> F:
+    """`--engine` and `--address`, the same for every step that a cluster can do."""
+    engine = click.option(
+        "--engine",
+        type=click.Choice(["local", "ray"]),
+        default="local",
+        show_default=True,
+        help="Where: ray reads and writes folders of files by day.",
+    )
+    address = click.option(
+        "--address", metavar="HOST:PORT", help="The Ray cluster (`auto`: this machine's)."
+    )
+    return engine(address(command))
+
+
+@contextmanager
+def engine_for(engine: str, address: str | None) -> Iterator[Any]:
+    """What does jobs: this process, or Ray."""
+    from hashnews.scale.engine import on_ray, one_by_one
+
+    if engine == "ray":
+        with on_ray(address) as run:
+            yield run
+    elif address is not None:
+        raise click.UsageError("--address is of --engine ray")
+    else:
+        yield one_by_one

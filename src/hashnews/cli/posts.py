@@ -1,4 +1,4 @@
-"""Commands of the memory of posts: posts add, posts stats."""
+"""Commands of the memory of posts: posts add, posts days, posts stats."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hashnews.cli.console import json_option, on_error_option, track
-from hashnews.cli.options import news_option
+from hashnews.cli.console import track
+from hashnews.cli.options import json_option, news_option, on_error_option
 
 if TYPE_CHECKING:
     from hashnews.files import OnError, Skipped

@@ -41,7 +41,7 @@ def serve(
     from pydantic import ValidationError
 
     from hashnews.config import explain
-    from hashnews.errors import ConfigError, MissingExtra
+    from hashnews.errors import ConfigError, needs_extra
     from hashnews.service.settings import ServiceSettings
 
     try:
@@ -51,13 +51,8 @@ def serve(
         )  # fmt: skip
     except ValidationError as error:
         raise ConfigError(explain(error)) from None
-    try:
+    with needs_extra("serving", "serve"):
         from hashnews.service.server import serve as run
-    except ModuleNotFoundError as error:
-        needed = ("fastapi", "starlette", "uvicorn", "prometheus_client")
-        if (error.name or "").partition(".")[0] not in needed:
-            raise
-        raise MissingExtra("serving", "serve") from None
     run(settings)
 
 

@@ -8,9 +8,17 @@ from pathlib import Path
 
 import click
 
-from hashnews.cli.console import engine_for, engine_options, json_option, track
-from hashnews.cli.options import as_moment, news_option, period_options
-from hashnews.cli.text import finder_option, load_finder
+from hashnews.cli.console import track
+from hashnews.cli.options import (
+    F,
+    as_moment,
+    engine_for,
+    engine_options,
+    finder_option,
+    json_option,
+    news_option,
+    period_options,
+)
 
 
 @click.command()
@@ -82,6 +90,7 @@ def reindex(path: str, finder: str, as_json: bool) -> None:
     """
     from hashnews.news.reindex import Reindexing
     from hashnews.news.store import NewsStore
+    from hashnews.text.entities import load_finder
 
     NewsStore(path).close()  # there must be one already
     with NewsStore(path, "write") as store:
@@ -110,13 +119,17 @@ def backup(target: Path, path: str, as_json: bool) -> None:
     click.echo(json.dumps(answer) if as_json else f"{count:,} articles to {target}")
 
 
+def _by_day(command: F) -> F:
+    """The options of commands that turn a folder of days into another folder."""
+    for option in (json_option, engine_options, finder_option):
+        command = option(command)
+    out = click.option("-o", "--out", type=click.Path(path_type=Path), required=True, metavar="DIR",
+                       help="The folder to write.")  # fmt: skip
+    return click.argument("folder", type=click.Path(path_type=Path))(out(command))
+
+
 @click.command()
-@click.argument("folder", type=click.Path(path_type=Path))
-@click.option("-o", "--out", type=click.Path(path_type=Path), required=True, metavar="DIR",
-              help="Articles by day, as JSON lines.")  # fmt: skip
-@finder_option
-@engine_options
-@json_option
+@_by_day
 def find(
     folder: Path, out: Path, finder: str, engine: str, address: str | None, as_json: bool
 ) -> None:
@@ -133,12 +146,7 @@ def find(
 
 
 @click.command()
-@click.argument("folder", type=click.Path(path_type=Path))
-@click.option("-o", "--out", type=click.Path(path_type=Path), required=True, metavar="INDEX",
-              help="The folder of the index.")  # fmt: skip
-@finder_option
-@engine_options
-@json_option
+@_by_day
 def index(
     folder: Path, out: Path, finder: str, engine: str, address: str | None, as_json: bool
 ) -> None:

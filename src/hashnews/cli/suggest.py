@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hashnews.cli.console import engine_for, engine_options, json_option, track
-from hashnews.cli.options import as_moment
+from hashnews.cli.console import track
+from hashnews.cli.options import as_moment, engine_for, engine_options, json_option
 
 if TYPE_CHECKING:
     from hashnews.records import Answer, Post, Reason

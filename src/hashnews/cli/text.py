@@ -11,34 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hashnews.cli.console import (
+from hashnews.cli.console import track
+from hashnews.cli.options import (
     engine_for,
     engine_options,
+    finder_option,
     json_option,
     on_error_option,
-    track,
 )
 
 if TYPE_CHECKING:
     from hashnews.files import OnError
     from hashnews.prepare.splits import Split
     from hashnews.records import PreparedPost
-    from hashnews.text.entities import EntityFinder
-
-finder_option = click.option(
-    "--finder",
-    type=click.Choice(["fast", "tagger"]),
-    default="fast",
-    show_default=True,
-    help="What finds the named entities.",
-)
-
-
-def load_finder(name: str) -> EntityFinder:
-    """The entity finder of that name."""
-    from hashnews.text import entities
-
-    return entities.load_finder(name)
 
 
 @click.command()
@@ -81,6 +66,7 @@ def prepare(
     from hashnews.prepare.splits import write_prepared
     from hashnews.prepare.statistics import plot_frequencies
     from hashnews.records import Post
+    from hashnews.text.entities import load_finder
     from hashnews.text.segment import shipped_segmenter
 
     beside = None if out == "-" else _stem(Path(out))
@@ -169,6 +155,8 @@ def segment(tags: tuple[str, ...]) -> None:
 @json_option
 def entities(text: str, finder: str, as_json: bool) -> None:
     """Show the named entities of a text; `-` reads one text a line from standard input."""
+    from hashnews.text.entities import load_finder
+
     found_by = load_finder(finder)
     for line in _lines_of(sys.stdin) if text == "-" else [text]:
         found = found_by.find(line)

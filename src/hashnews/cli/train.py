@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hashnews.cli.console import LOG_EVERY, json_option
+from hashnews.cli.console import LOG_EVERY
+from hashnews.cli.options import json_option
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,16 +33,12 @@ def train() -> None:
               help="Instead of the file's, such as epochs=3.")  # fmt: skip
 def tagger(path: Path, out: Path, changes: tuple[str, ...]) -> None:
     """Train the entity tagger on labelled text (CoNLL columns)."""
-    from hashnews.errors import MissingExtra
+    from hashnews.errors import needs_extra
     from hashnews.tagger.config import TaggerConfig
 
     config = TaggerConfig.load(path, changes)
-    try:
+    with needs_extra("training", "train"):
         from hashnews.tagger.training import train as run
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in ("torch", "safetensors", "onnx"):
-            raise
-        raise MissingExtra("training", "train") from None
     run(config, out, lambda news: click.echo(json.dumps(news), err=True))
     click.echo(out)
 
@@ -56,16 +53,12 @@ def tagger(path: Path, out: Path, changes: tuple[str, ...]) -> None:
 @json_option
 def generator(path: Path, out: Path, changes: tuple[str, ...], as_json: bool) -> None:
     """Train the generator on prepared posts and their contexts."""
-    from hashnews.errors import MissingExtra
+    from hashnews.errors import needs_extra
     from hashnews.generate.config import TrainingConfig
 
     config = TrainingConfig.load(path, changes)
-    try:
+    with needs_extra("training", "train"):
         from hashnews.generate import training
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in ("torch", "safetensors"):
-            raise
-        raise MissingExtra("training", "train") from None
     measured = training.train(config, out, _progress())
     if as_json:
         click.echo(json.dumps({"model": str(out), **measured._asdict()}))

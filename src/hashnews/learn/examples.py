@@ -19,7 +19,7 @@ import numpy as np
 
 from hashnews.arrays import Array
 from hashnews.config import Config
-from hashnews.errors import DataError, MissingExtra
+from hashnews.errors import DataError, needs_extra
 from hashnews.generate.generator import Generator
 from hashnews.suggest.evidence import Desk
 from hashnews.suggest.features import FEATURES, look_back
@@ -145,10 +145,8 @@ def thinned(examples: Examples, most: int, seed: int) -> tuple[Array, Array, Arr
 
 def grow(config: RankerConfig, parts: Sequence[Examples], seed: int) -> str:
     """One ranker as LightGBM writes it: trees that put used candidates before others."""
-    try:
+    with needs_extra("training", "train"):
         import lightgbm
-    except ModuleNotFoundError:
-        raise MissingExtra("training", "train") from None
     taken = [thinned(part, config.negatives, seed) for part in parts]
     features, used, sizes = (np.concatenate(column) for column in zip(*taken, strict=True))
     if not len(sizes):

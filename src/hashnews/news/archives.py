@@ -13,11 +13,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from hashnews.config import explain
 from hashnews.errors import DataError, FetchError
 from hashnews.files import OnError
 from hashnews.news.pages import LARGEST, page_article
-from hashnews.news.summary import Refusals
+from hashnews.news.summary import Refusals, reason_of
 from hashnews.news.unpack import unpacked
 from hashnews.news.worker import Worker
 from hashnews.records import Article
@@ -53,9 +52,7 @@ class WarcFile:
                     yield from self._articles(number, record)
         except (OSError, ValueError, EOFError) as error:
             problem = DataError(f"cannot be read on as WARC: {error}", self.path)
-            if self._on_error == "stop":
-                raise problem from None
-            self._refusals.add(problem, "")
+            self._refusals.end_file(problem, self._on_error)
 
     def _articles(self, number: int, record: Any) -> Iterator[Article]:
         """The article of one record; what is not a page is passed over in silence."""
@@ -69,8 +66,7 @@ class WarcFile:
         try:
             yield self._article(url, record)
         except (DataError, FetchError, ValidationError) as error:
-            reason = explain(error) if isinstance(error, ValidationError) else error.reason
-            self._refusals.add(DataError(reason, self.path, number), url)
+            self._refusals.add(DataError(reason_of(error), self.path, number), url)
 
     def _article(self, url: str, record: Any) -> Article:
         packed = record.http_headers.get("Content-Encoding", "")

@@ -15,14 +15,13 @@ from typing import Literal, NamedTuple
 
 from pydantic import ValidationError
 
-from hashnews.config import explain
 from hashnews.errors import DataError, FetchError
 from hashnews.news import feeds, pages
 from hashnews.news.fetch import Fetcher
 from hashnews.news.ingest import add_articles
 from hashnews.news.keys import keys_of
 from hashnews.news.store import NewsStore
-from hashnews.news.summary import Refusals, Summary
+from hashnews.news.summary import Refusals, Summary, reason_of
 from hashnews.news.worker import Worker
 from hashnews.records import Article, write_time
 from hashnews.text.entities import EntityFinder
@@ -132,8 +131,7 @@ class Rounds:
             try:
                 article = feeds.article_of(entry, url, seen)
             except (DataError, ValidationError) as error:
-                reason = explain(error) if isinstance(error, ValidationError) else error.reason
-                result.summary.refused[reason] += 1
+                result.summary.refused[reason_of(error)] += 1
             else:
                 result.undated += "time" not in entry
                 yield article

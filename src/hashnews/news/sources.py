@@ -8,12 +8,11 @@ from typing import Any, Protocol
 
 from pydantic import ValidationError
 
-from hashnews.config import explain
 from hashnews.errors import DataError, FetchError
 from hashnews.files import FORMATS, OnError, RecordFile, open_bytes
 from hashnews.news import feeds, pages
 from hashnews.news.archives import NO_ARTICLE, WarcFile
-from hashnews.news.summary import Refusals
+from hashnews.news.summary import Refusals, reason_of
 from hashnews.news.unpack import joined
 from hashnews.news.worker import Worker
 from hashnews.records import Article
@@ -72,10 +71,7 @@ class WholeFile:
         try:
             items = list(self._items(self._body()))
         except (OSError, EOFError, FetchError) as error:
-            problem = DataError(_reason(error), self.path)
-            if self._on_error == "stop":
-                raise problem from None
-            self._refusals.add(problem, "")
+            self._refusals.end_file(DataError(reason_of(error), self.path), self._on_error)
             return
         for number, item in enumerate(items, 1):
             self.done = number / len(items)
@@ -83,7 +79,7 @@ class WholeFile:
             try:
                 yield item()
             except (DataError, ValidationError) as error:
-                self._refusals.add(DataError(_reason(error), self.path, number), "")
+                self._refusals.add(DataError(reason_of(error), self.path, number), "")
 
     def _body(self) -> bytes:
         with open_bytes(self.path) as (stream, _, _):
@@ -106,11 +102,3 @@ def _of_page(body: bytes, worker: Worker) -> Iterator[Callable[[], Article]]:
 
 def _later(function: Callable[..., Article], *values: Any) -> Callable[[], Article]:
     return lambda: function(*values)
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, ValidationError):
-        return explain(error)
-    if isinstance(error, DataError | FetchError):
-        return error.reason
-    return (error.strerror if isinstance(error, OSError) else None) or str(error)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hashnews.baselines.config import LstmTopConfig
-from hashnews.errors import DataError, MissingExtra
+from hashnews.errors import DataError, needs_extra
 from hashnews.files import RecordFile, new_file, write_records
 from hashnews.generate.config import TrainingConfig
 from hashnews.prepare.datasets import of_collection, rules_for
@@ -98,12 +98,8 @@ def retrieve_contexts(
 
 def train_generator(folder: Path, *, config: TrainingConfig) -> None:
     """A trained generator; its checkpoints and learning curve stand beside it."""
-    try:
+    with needs_extra("training", "train"):
         from hashnews.generate.training import train
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in ("torch", "safetensors"):
-            raise
-        raise MissingExtra("training", "train") from None
     train(config, folder / MODEL, lambda at: _say(at.step, at.steps, f"loss {at.loss:.3f}"))
 
 
@@ -167,12 +163,8 @@ def make_baseline(name: str, config: LstmTopConfig, seed: int, folder: Path) -> 
     if name in simple:
         baseline: Baseline = simple[name]()
         return baseline
-    try:
+    with needs_extra("LSTM-TOP", "train"):
         from hashnews.baselines.lstm_top import LstmTop
-    except ModuleNotFoundError as error:
-        if error.name != "torch":
-            raise
-        raise MissingExtra("LSTM-TOP", "train") from None
     return LstmTop(config, seed, folder / "metrics.jsonl")
 
 

@@ -17,7 +17,7 @@ from itertools import islice
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from hashnews import __version__
-from hashnews.errors import ClusterError, HashNewsError, MissingExtra
+from hashnews.errors import ClusterError, HashNewsError, needs_extra
 
 J = TypeVar("J")
 R = TypeVar("R")
@@ -60,10 +60,8 @@ def one_by_one(work: Callable[[J], R], jobs: Iterable[J]) -> Iterator[R]:
 def on_ray(address: str | None = None) -> Iterator[Run[Any, Any]]:
     """Do jobs on the cluster at an address, or else on this machine's cores, in any order."""
     os.environ.setdefault(OOM_RETRIES, str(RETRIES))  # Ray reads it when it is imported
-    try:
+    with needs_extra("--engine ray", "ray"):
         import ray
-    except ImportError:
-        raise MissingExtra("--engine ray", "ray") from None
     joined = ray.is_initialized()
     if not joined:
         alone: dict[str, Any] = {"include_dashboard": False, "object_store_memory": SMALL}

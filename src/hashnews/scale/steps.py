@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import ClassVar, NamedTuple, TypeVar
 
 from hashnews.errors import StoreError
-from hashnews.news.ingest import unfit, with_entities
+from hashnews.news.entities import with_entities
+from hashnews.news.ingest import unfit
 from hashnews.posts.table import count_posts
 from hashnews.records import Article, Post, PreparedPost
 from hashnews.retrieve.batch import context_lines
