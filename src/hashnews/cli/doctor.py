@@ -35,7 +35,7 @@ class Finding(NamedTuple):
               help="The model directory to look at.  [default: the shipped model]")  # fmt: skip
 @json_option
 def doctor(news: Path | None, model: Path | None, as_json: bool) -> None:
-    """Look for what is wrong, end to end, and say what to do; exits with 1 if anything is."""
+    """Check installation, store and model, and say how to fix problems; exits with 1 if any."""
     findings = []
     for finding in _look(news, model):
         findings.append(finding)

@@ -37,7 +37,12 @@ def as_seconds(_: Any, __: Any, value: str | None) -> float | None:
 def news_option(command: F) -> F:
     """`--news DB`, the same everywhere."""
     return click.option(
-        "--news", "path", default="news.db", show_default=True, metavar="DB", help="The news store."
+        "--news",
+        "path",
+        default="news.db",
+        show_default=True,
+        metavar="DB",
+        help="The store of news and posts.",
     )(command)
 
 
@@ -46,7 +51,7 @@ def store_finder_option(command: F) -> F:
     return click.option(
         "--finder",
         type=click.Choice(["fast", "tagger"]),
-        help="What finds the named entities.  [default: the store's; fast for a new one]",
+        help="How named entities are found.  [default: as in the store; fast for a new one]",
     )(command)
 
 
@@ -57,14 +62,21 @@ def finder_option(command: F) -> F:
         type=click.Choice(["fast", "tagger"]),
         default="fast",
         show_default=True,
-        help="What finds the named entities.",
+        help="How named entities are found.",
     )(command)
 
 
 def period_options(command: F) -> F:
     """`--since` and `--before`, the same everywhere."""
-    since = click.option("--since", callback=as_moment, help="Only news from then on.")
-    before = click.option("--before", callback=as_moment, help="Only news before then.")
+    since = click.option(
+        "--since",
+        callback=as_moment,
+        metavar="TIME",
+        help="Only news published at this time or later.",
+    )
+    before = click.option(
+        "--before", callback=as_moment, metavar="TIME", help="Only news published before this time."
+    )
     return since(before(command))
 
 
@@ -75,7 +87,7 @@ def on_error_option(command: F) -> F:
         type=click.Choice(["stop", "skip"]),
         default="stop",
         show_default=True,
-        help="At a line that cannot be read: stop, or set it aside in a side file.",
+        help="What to do with a line that cannot be read: stop, or skip it and note it in a file.",
     )(command)
 
 
@@ -91,10 +103,12 @@ def engine_options(command: F) -> F:
         type=click.Choice(["local", "ray"]),
         default="local",
         show_default=True,
-        help="Where: ray reads and writes folders of files by day.",
+        help="Where to run. `ray` reads and writes folders with one folder per day.",
     )
     address = click.option(
-        "--address", metavar="HOST:PORT", help="The Ray cluster (`auto`: this machine's)."
+        "--address",
+        metavar="HOST:PORT",
+        help="Address of the Ray cluster; `auto` is the one on this machine.",
     )
     return engine(address(command))
 
@@ -108,6 +122,6 @@ def engine_for(engine: str, address: str | None) -> Iterator[Any]:
         with on_ray(address) as run:
             yield run
     elif address is not None:
-        raise click.UsageError("--address is of --engine ray")
+        raise click.UsageError("--address needs --engine ray")
     else:
         yield one_by_one

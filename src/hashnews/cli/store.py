@@ -22,10 +22,17 @@ from hashnews.cli.options import (
 
 
 @click.command()
-@click.option("-o", "--out", required=True, help="news.jsonl, news.jsonl.gz, - or news.parquet.")
+@click.option(
+    "-o",
+    "--out",
+    required=True,
+    help="File to write: .jsonl, .jsonl.gz or .parquet; `-` is standard output.",
+)
 @news_option
 @period_options
-@click.option("--entities", is_flag=True, help="Write found entities, too (Parquet: always).")
+@click.option(
+    "--entities", is_flag=True, help="Also write the entities that were found (always in Parquet)."
+)
 @json_option
 def export(
     out: str,
@@ -35,7 +42,7 @@ def export(
     entities: bool,
     as_json: bool,
 ) -> None:
-    """Write articles in time order: JSON lines, or a directory of Parquet files by day."""
+    """Write the articles in order of time, as JSON lines or as a folder of Parquet files by day."""
     from hashnews.news.export import export_lines, export_parquet
     from hashnews.news.store import NewsStore
 
@@ -55,11 +62,19 @@ def export(
 
 
 @click.command()
-@click.option("-o", "--out", required=True, help="The corpus as JSON lines.")
+@click.option("-o", "--out", required=True, help="File to write (JSON lines).")
 @news_option
-@click.option("--before", callback=as_moment, required=True, help="Only articles published before.")
-@click.option("--size", type=click.IntRange(1), default=20_000, show_default=True, help="How many.")
-@click.option("--seed", default=1, show_default=True, help="Of the draw.")
+@click.option(
+    "--before",
+    callback=as_moment,
+    required=True,
+    metavar="TIME",
+    help="Only articles published before this time.",
+)
+@click.option(
+    "--size", type=click.IntRange(1), default=20_000, show_default=True, help="Number of articles."
+)
+@click.option("--seed", default=1, show_default=True, help="Seed of the random draw.")
 @json_option
 def reference(out: str, path: str, before: datetime, size: int, seed: int, as_json: bool) -> None:
     """Draw the reference corpus R: a sample of the news before a time, with entities."""
@@ -81,12 +96,17 @@ def reference(out: str, path: str, before: datetime, size: int, seed: int, as_js
 
 @click.command()
 @news_option
-@click.option("--finder", type=click.Choice(["fast", "tagger"]), required=True, help="The new one.")
+@click.option(
+    "--finder",
+    type=click.Choice(["fast", "tagger"]),
+    required=True,
+    help="The finder to change to.",
+)
 @json_option
 def reindex(path: str, finder: str, as_json: bool) -> None:
     """Find the entities of all articles again, with another finder.
 
-    Until it is done the old ones stay in use; a killed run goes on where it stopped.
+    The old entities stay in use until it is done. If it is interrupted, run it again to resume.
     """
     from hashnews.news.reindex import Reindexing
     from hashnews.news.store import NewsStore
@@ -108,7 +128,7 @@ def reindex(path: str, finder: str, as_json: bool) -> None:
 @news_option
 @json_option
 def backup(target: Path, path: str, as_json: bool) -> None:
-    """Write a checked copy of the store, as it is at one moment, while others use it."""
+    """Copy the store, also while it is in use, and check the copy."""
     from hashnews.news.store import NewsStore
 
     with NewsStore(path) as store:
@@ -133,10 +153,10 @@ def _by_day(command: F) -> F:
 def find(
     folder: Path, out: Path, finder: str, engine: str, address: str | None, as_json: bool
 ) -> None:
-    """Find the entities of articles in files by day (day=2020-06-02/...), without a store.
+    """Find the entities of articles in folders by day (day=2020-06-02/...), without a store.
 
-    `hashnews news add` takes the result into a store as it is, `hashnews news index` makes an
-    index of it. A day that is finished is skipped.
+    The result can be added to a store (`hashnews news add`) or indexed (`hashnews news index`).
+    Days that are finished are skipped.
     """
     from hashnews.scale.steps import find_days
 
@@ -150,9 +170,9 @@ def find(
 def index(
     folder: Path, out: Path, finder: str, engine: str, address: str | None, as_json: bool
 ) -> None:
-    """Build an index from articles in files by day, without a store, for `retrieve --news INDEX`.
+    """Build an index from articles in folders by day, without a store, for `retrieve --news DIR`.
 
-    Entities are found where an article brings none. Days that did not change are not built again.
+    Entities are found for articles that have none. Days that did not change are not built again.
     """
     from hashnews.scale.news import index_days
 

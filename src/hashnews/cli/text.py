@@ -28,13 +28,30 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("raw", nargs=-1, required=True)
-@click.option("-o", "--out", required=True, help="Prepared posts as JSON lines (`-`: stdout).")
-@click.option("--split", type=click.Choice(["chronological", "random"]), help="Name the parts.")
-@click.option("--seed", default=1, show_default=True, help="Of the random split.")
-@click.option("--collection", help="Only posts of this collection.")
-@click.option("--never", multiple=True, metavar="TAG", help="A hashtag that is never a target.")
-@click.option("--learn", multiple=True, metavar="NEWS", help="Learn words and names from news.")
-@click.option("--plot", type=click.Path(path_type=Path), help="Draw the hashtag frequencies.")
+@click.option(
+    "-o",
+    "--out",
+    required=True,
+    help="File for the prepared posts (JSON lines); `-` is standard output.",
+)
+@click.option(
+    "--split",
+    type=click.Choice(["chronological", "random"]),
+    help="Split the posts into training, validation and test.",
+)
+@click.option("--seed", default=1, show_default=True, help="Seed of the random split.")
+@click.option("--collection", help="Use only posts of exactly this collection.")
+@click.option(
+    "--never", multiple=True, metavar="TAG", help="A hashtag to leave out of the targets."
+)
+@click.option(
+    "--learn", multiple=True, metavar="NEWS", help="News from which to learn words and names."
+)
+@click.option(
+    "--plot",
+    type=click.Path(path_type=Path),
+    help="Draw how often hashtags are used, to this file.",
+)
 @finder_option
 @engine_options
 @on_error_option
@@ -54,11 +71,12 @@ def prepare(
     on_error: OnError,
     as_json: bool,
 ) -> None:
-    """Make raw posts (JSON lines, CSV, Parquet) ready: body, targets, entities.
+    """Prepare raw posts (JSON lines, CSV, Parquet): split off the hashtags, find the entities.
 
-    Writes the prepared posts and, beside them, their statistics (.stats.json). What is dropped is
-    counted, with the reason. News to learn from is read only as far as it is older than every
-    post.
+    Writes the prepared posts and a file with their statistics (.stats.json), which also counts
+    the posts that were dropped, by reason. Rules of the dataset come from a dataset.toml in the
+    folder of the posts. From the news given with --learn only articles older than every post
+    are read.
     """
     from hashnews.files import RecordFile, Skipped, new_file
     from hashnews.prepare.datasets import of_collection, rules_for
@@ -138,9 +156,9 @@ def _table(report: dict[str, Any]) -> str:
 @click.command()
 @click.argument("tags", nargs=-1, required=True, metavar="TAG...")
 def segment(tags: tuple[str, ...]) -> None:
-    """Cut hashtags into words: one line a tag, the tag, a tab, its words.
+    """Split hashtags into words. Prints one line per hashtag: the hashtag, a tab, its words.
 
-    `-` reads tags from standard input, one a line.
+    `-` reads hashtags from standard input, one per line.
     """
     from hashnews.text.segment import shipped_segmenter
 
@@ -154,7 +172,7 @@ def segment(tags: tuple[str, ...]) -> None:
 @finder_option
 @json_option
 def entities(text: str, finder: str, as_json: bool) -> None:
-    """Show the named entities of a text; `-` reads one text a line from standard input."""
+    """Show the named entities of a text; `-` reads one text per line from standard input."""
     from hashnews.text.entities import load_finder
 
     found_by = load_finder(finder)
