@@ -100,7 +100,7 @@ def load(name: str, choice: Choice) -> Loaded:
         frozenset(seen),
         generator,
         knowledge,
-        {post.id: rules_for(of_year).of(collection).keys for post in (*some, *scored)},
+        dict.fromkeys(wanted, rules_for(of_year).of(collection).keys),
     )
 
 

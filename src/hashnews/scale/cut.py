@@ -19,7 +19,7 @@ MOST_OPEN = 200  # files; systems allow a process some 1,000
 
 
 def cut_days(files: Iterable[str], target: Path, lines_a_file: int = LINES_A_FILE) -> int:
-    """Cut files of posts, raw or prepared, into days, in a new folder; gives how many there were.
+    """Cut files of posts, raw or prepared, into days, in a new folder; returns their number.
 
     The posts of a day keep their order.
     """

@@ -125,7 +125,7 @@ def _run_on_ray(work: Callable[[J], R], jobs: Iterable[J]) -> Iterator[R]:
 
 
 def _told(work: Callable[[J], R], job: J, version: str) -> R:
-    """Do a job; what goes wrong is told in one line, for not all errors survive the way back."""
+    """Do a job; errors are reported in one line, because not all can be sent back."""
     host = socket.gethostname()
     if version != __version__:
         raise ClusterError(

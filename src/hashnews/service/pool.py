@@ -278,7 +278,7 @@ def _fail(jobs: list[Job], error: Exception) -> None:
 
 
 def model_sum(directory: Path | None) -> str | None:
-    """What tells one model from another: the sum of its manifest; None where there is none."""
+    """The checksum of a model's manifest, to see when the model changes; None without one."""
     if directory is None:
         return None
     try:

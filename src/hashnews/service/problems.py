@@ -1,4 +1,4 @@
-"""Errors as the service tells them: one shape for all, with a code that programs can go by.
+"""Errors as the service reports them: one shape for all, with a code for programs.
 
 An error is `{"error": {"code": "busy", "message": ..., "request_id": ..., "details": [...]}}`.
 """
@@ -86,7 +86,7 @@ def error_response(
 
 
 def answer_problems(app: FastAPI) -> None:
-    """Have every error of an app told in the one shape."""
+    """Report every error of an app in the one shape."""
 
     @app.exception_handler(HTTPException)
     async def refused(request: Request, error: HTTPException) -> JSONResponse:
