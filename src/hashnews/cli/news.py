@@ -83,9 +83,7 @@ def add(
 @news.command()
 @click.argument("feeds", nargs=-1, required=True)
 @news_option
-@click.option(
-    "--every", callback=as_seconds, metavar="TIME", help="Repeat at this interval (15m, 1h, ...)."
-)
+@click.option("--every", callback=as_seconds, metavar="TIME", help="Repeat every 15m, 1h, ...")
 @click.option("--full-text", is_flag=True, help="Also fetch the linked pages, for the full text.")
 @click.option("--allow-private", is_flag=True, help="Allow addresses in your own network.")
 @store_finder_option

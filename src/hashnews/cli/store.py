@@ -10,6 +10,7 @@ import click
 
 from hashnews.cli.console import track
 from hashnews.cli.options import (
+    FINDERS,
     F,
     as_moment,
     engine_for,
@@ -22,17 +23,10 @@ from hashnews.cli.options import (
 
 
 @click.command()
-@click.option(
-    "-o",
-    "--out",
-    required=True,
-    help="File to write: .jsonl, .jsonl.gz or .parquet; `-` is standard output.",
-)
+@click.option("-o", "--out", required=True, help="File: .jsonl, .jsonl.gz, .parquet or `-`.")
 @news_option
 @period_options
-@click.option(
-    "--entities", is_flag=True, help="Also write the entities that were found (always in Parquet)."
-)
+@click.option("--entities", is_flag=True, help="Also write found entities (Parquet: always).")
 @json_option
 def export(
     out: str,
@@ -64,16 +58,9 @@ def export(
 @click.command()
 @click.option("-o", "--out", required=True, help="File to write (JSON lines).")
 @news_option
-@click.option(
-    "--before",
-    callback=as_moment,
-    required=True,
-    metavar="TIME",
-    help="Only articles published before this time.",
-)
-@click.option(
-    "--size", type=click.IntRange(1), default=20_000, show_default=True, help="Number of articles."
-)
+@click.option("--before", callback=as_moment, required=True, metavar="TIME",
+              help="Only articles published before this time.")  # fmt: skip
+@click.option("--size", type=click.IntRange(1), default=20_000, show_default=True, help="Articles.")
 @click.option("--seed", default=1, show_default=True, help="Seed of the random draw.")
 @json_option
 def reference(out: str, path: str, before: datetime, size: int, seed: int, as_json: bool) -> None:
@@ -96,12 +83,7 @@ def reference(out: str, path: str, before: datetime, size: int, seed: int, as_js
 
 @click.command()
 @news_option
-@click.option(
-    "--finder",
-    type=click.Choice(["fast", "tagger"]),
-    required=True,
-    help="The finder to change to.",
-)
+@click.option("--finder", type=FINDERS, required=True, help="The finder to change to.")
 @json_option
 def reindex(path: str, finder: str, as_json: bool) -> None:
     """Find the entities of all articles again, with another finder.

@@ -28,30 +28,14 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("raw", nargs=-1, required=True)
-@click.option(
-    "-o",
-    "--out",
-    required=True,
-    help="File for the prepared posts (JSON lines); `-` is standard output.",
-)
-@click.option(
-    "--split",
-    type=click.Choice(["chronological", "random"]),
-    help="Split the posts into training, validation and test.",
-)
+@click.option("-o", "--out", required=True, help="File to write (JSON lines); `-`: stdout.")
+@click.option("--split", type=click.Choice(["chronological", "random"]),
+              help="Split the posts into training, validation and test.")  # fmt: skip
 @click.option("--seed", default=1, show_default=True, help="Seed of the random split.")
 @click.option("--collection", help="Use only posts of exactly this collection.")
-@click.option(
-    "--never", multiple=True, metavar="TAG", help="A hashtag to leave out of the targets."
-)
-@click.option(
-    "--learn", multiple=True, metavar="NEWS", help="News from which to learn words and names."
-)
-@click.option(
-    "--plot",
-    type=click.Path(path_type=Path),
-    help="Draw how often hashtags are used, to this file.",
-)
+@click.option("--never", multiple=True, metavar="TAG", help="A hashtag that is never a target.")
+@click.option("--learn", multiple=True, metavar="NEWS", help="News to learn words and names from.")
+@click.option("--plot", type=click.Path(path_type=Path), help="Draw how often hashtags are used.")
 @finder_option
 @engine_options
 @on_error_option

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -51,27 +52,21 @@ def open_news(
     raise DataError(f"its name should end in one of {known}, also .gz", path)
 
 
+@dataclass
 class WholeFile:
     """A small file that is read at once: a feed or a page."""
 
-    def __init__(
-        self,
-        path: str,
-        on_error: OnError,
-        refusals: Refusals,
-        items: Callable[[bytes], Iterable[Callable[[], Article]]],
-    ):
-        self.path = path
-        self.done = 0.0
-        self._on_error = on_error
-        self._refusals = refusals
-        self._items = items
+    path: str
+    on_error: OnError
+    refusals: Refusals
+    items: Callable[[bytes], Iterable[Callable[[], Article]]]
+    done: float = 0.0
 
     def __iter__(self) -> Iterator[Article]:
         try:
-            items = list(self._items(self._body()))
+            items = list(self.items(self._body()))
         except (OSError, EOFError, FetchError) as error:
-            self._refusals.end_file(DataError(reason_of(error), self.path), self._on_error)
+            self.refusals.end_file(DataError(reason_of(error), self.path), self.on_error)
             return
         for number, item in enumerate(items, 1):
             self.done = number / len(items)
@@ -79,7 +74,7 @@ class WholeFile:
             try:
                 yield item()
             except (DataError, ValidationError) as error:
-                self._refusals.add(DataError(reason_of(error), self.path, number), "")
+                self.refusals.add(DataError(reason_of(error), self.path, number), "")
 
     def _body(self) -> bytes:
         with open_bytes(self.path) as (stream, _, _):
