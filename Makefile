@@ -1,20 +1,35 @@
-# Two commands do all the set-up they need: `make demo` and `make test`.
+# These commands do all the set-up they need: `make demo`, `make test-fast` and `make test`.
+SHELL       := bash
+.SHELLFLAGS := -eo pipefail -c
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-PIP    := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
+PIP    := $(BIN)/python -m pip --disable-pip-version-check install --progress-bar off --constraint constraints.txt
+# A dot for each package, a word for each step: what takes minutes shows that it lives.
+SHOW   := awk '/^ *(Collecting|Requirement|Downloading)/ {printf "."; fflush()} /^Installing coll/ {printf " unpacking ..."; fflush()} END {print " done"}'
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format bench clean
+.PHONY: help demo test test-fast say-test say-test-fast lint format bench clean
 
 help: ## Show this help
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.core ## Run the shipped sample end to end (installs the core, no torch)
 	@$(BIN)/hashnews demo
 
-test: $(VENV)/.test ## Run all tests
+test: say-test $(VENV)/.test ## Run all tests
 	$(BIN)/pytest
+
+say-test:
+	@echo "make test installs all optional parts (torch and Ray among them: the first time about 5 minutes and"
+	@echo "2 GB), then runs every test: about 15 minutes of processor time. make test-fast takes 2."
+
+test-fast: say-test-fast $(VENV)/.fast ## Run the quick tests alone (needs neither torch, Ray nor a browser)
+	$(BIN)/pytest -m "not slow"
+
+say-test-fast:
+	@echo "make test-fast installs the core (the first time about 1 minute), then runs the quick tests:"
+	@echo "about 2 minutes of processor time. make test runs all."
 
 lint: $(VENV)/.test ## Check format, style, types and the direction of imports
 	$(BIN)/ruff format --check .
@@ -40,11 +55,16 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.core: pyproject.toml constraints.txt | $(BIN)/python
-	@echo "Installing HashNews ..."
-	@$(PIP) --editable .
+	@printf "Installing HashNews "
+	@$(PIP) --editable . | $(SHOW)
 	@touch $@
 
-$(VENV)/.test: pyproject.toml constraints.txt | $(BIN)/python
-	@echo "Installing HashNews with what the tests need ..."
-	@$(PIP) --editable '.[test]'
+$(VENV)/.fast: pyproject.toml constraints.txt | $(BIN)/python
+	@printf "Installing HashNews, pytest and hypothesis "
+	@$(PIP) --editable . hypothesis pytest | $(SHOW)
 	@touch $@ $(VENV)/.core
+
+$(VENV)/.test: pyproject.toml constraints.txt | $(BIN)/python
+	@printf "Installing HashNews with all that the tests need "
+	@$(PIP) --editable '.[test]' | $(SHOW)
+	@touch $@ $(VENV)/.core $(VENV)/.fast

@@ -14,6 +14,7 @@ from hashnews.files import RecordFile
 from hashnews.generate.generator import Generator
 from hashnews.news.store import NewsStore
 from hashnews.posts.table import KEPT, Remembered, remembered
+from hashnews.prepare.datasets import rules_for
 from hashnews.prepare.preparer import Preparer
 from hashnews.records import Article, ContextWord, Post, PreparedPost, Retrieved
 from hashnews.suggest.calendar import calendar_of
@@ -56,7 +57,7 @@ class Loaded(NamedTuple):
     closed: int  # when the memory of the frozen situation ends
     seen: frozenset[str]  # hashtags of its posts until then
     search: Search
-    never: frozenset[str]  # hashtags that are in every post by construction
+    never: dict[str, frozenset[str]]  # what the posts were searched for, by their ids
 
 
 def load(name: str, choice: Choice) -> Loaded:
@@ -99,7 +100,7 @@ def load(name: str, choice: Choice) -> Loaded:
         ends,
         frozenset(seen),
         Search(memory, generator, prior),
-        frozenset({"blacklivesmatter"} if collection == "blm" else ()),
+        dict.fromkeys(wanted, rules_for(of_year).of(collection).keys),
     )
 
 
@@ -152,5 +153,5 @@ def all_posts(path: Path, collection: str | None = None) -> Iterator[Remembered]
 @lru_cache(4)
 def _all_posts(path: Path) -> list[tuple[Remembered, str | None]]:
     preparer = Preparer(shipped_segmenter(), load_finder("fast"))
-    prepared = preparer.remember(RecordFile(path, Post))
+    prepared = preparer.remember(RecordFile(path, Post), rules_for(path))
     return [(remembered(post), post.collection) for post in prepared]

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from hashnews.files import RecordFile
 from hashnews.index.folder import NewsIndex
+from hashnews.prepare.datasets import rules_for
 from hashnews.prepare.preparer import Preparer
 from hashnews.records import Article, Post, PreparedPost
 from hashnews.retrieve.reference import entries
@@ -56,7 +57,8 @@ def interval(rows: list[tuple[int, int, bool]]) -> tuple[float, float]:
 def measure(data: Path, finder: EntityFinder) -> None:
     """One row a collection."""
     preparer = Preparer(shipped_segmenter(), load_finder("fast"))
-    ready = list(preparer.prepare(RecordFile(data / "2020" / "posts.jsonl.gz", Post)))
+    raw = data / "2020" / "posts.jsonl.gz"
+    ready = list(preparer.prepare(RecordFile(raw, Post), rules_for(raw)))
     for collection in ("congress", "blm"):
         posts = validation(ready, collection)
         found = finder.find_all([post.body for post in posts])

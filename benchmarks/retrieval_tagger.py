@@ -20,7 +20,7 @@ from retrieval_quality import SETS, News, RollingRetriever, coverage
 from hashnews.files import RecordFile, write_records
 from hashnews.index.day import Settings, build_day
 from hashnews.index.folder import NewsIndex
-from hashnews.news.ingest import with_entities
+from hashnews.news.entities import with_entities
 from hashnews.records import Article, PreparedPost
 from hashnews.retrieve.reference import entries
 from hashnews.retrieve.retriever import Retriever, RetrieverConfig

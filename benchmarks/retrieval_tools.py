@@ -20,7 +20,8 @@ from peers import Peer
 from hashnews.files import RecordFile, write_records
 from hashnews.index.day import Day, Entry, Settings, build_day
 from hashnews.index.folder import NewsIndex
-from hashnews.news.ingest import with_entities
+from hashnews.news.entities import with_entities
+from hashnews.prepare.datasets import rules_for
 from hashnews.prepare.preparer import Preparer
 from hashnews.records import Article, Post, PreparedPost
 from hashnews.retrieve.all_words import BestConfig, BestRetriever
@@ -108,8 +109,8 @@ def load(data: Path, cache: Path, most: int | None) -> Data:
     if not prepared.exists():
         print("preparing the posts ...", flush=True)
         preparer = Preparer(shipped_segmenter(), shipped_finder())
-        raw = RecordFile(data / "2020" / "posts.jsonl.gz", Post)
-        write_records(prepared, preparer.prepare(raw))
+        raw = data / "2020" / "posts.jsonl.gz"
+        write_records(prepared, preparer.prepare(RecordFile(raw, Post), rules_for(raw)))
     posts = sorted(RecordFile(prepared, PreparedPost), key=lambda post: moment_of(post))
     return Data(
         found(data / "2020" / "news.jsonl.gz", cache / "news.jsonl.gz"),

@@ -37,14 +37,16 @@ from hashnews.index.day import Settings
 from hashnews.index.folder import NewsIndex
 from hashnews.news.export import export_parquet
 from hashnews.news.store import NewsStore
-from hashnews.prepare.preparer import Preparer, write_prepared
+from hashnews.prepare.datasets import rules_for
+from hashnews.prepare.preparer import Preparer
+from hashnews.prepare.splits import write_prepared
 from hashnews.records import Post
 from hashnews.retrieve.all_words import BestConfig
 from hashnews.retrieve.batch import write_contexts
 from hashnews.retrieve.retriever import RetrieverConfig
 from hashnews.retrieve.source import Source
 from hashnews.scale.cut import cut_days
-from hashnews.scale.days import Done, Job, Result
+from hashnews.scale.days import Done, FileJob, Result
 from hashnews.scale.engine import Run, on_ray
 from hashnews.scale.news import index_days
 from hashnews.scale.prepare import Readers, Rules, prepare_days
@@ -136,7 +138,7 @@ def _on_two_cores(work: Callable[..., T], arguments: tuple[object, ...]) -> T:
 
 
 def warm_retrieve(
-    run: Run[Job, Done], source: Source, warming: tuple[Path, Path], posts: Path, target: Path
+    run: Run[FileJob, Done], source: Source, warming: tuple[Path, Path], posts: Path, target: Path
 ) -> tuple[float, Result]:
     """Seconds and costs of `retrieve`, after the workers have opened what they need."""
     retrieve_days(source, *warming, run)
@@ -158,8 +160,9 @@ def paper(news: Path, reference: Path) -> Source:
 def prepared(data: Path, folder: Path) -> Path:
     """All prepared posts of a data set, by the local path, and by day beside them."""
     preparer = Preparer(shipped_segmenter(), load_finder("fast"))
-    raw = RecordFile(data / "posts.jsonl.gz", Post)
-    write_prepared(folder / "posts.jsonl", preparer.prepare(raw), "chronological")
+    raw = data / "posts.jsonl.gz"
+    ready = preparer.prepare(RecordFile(raw, Post), rules_for(raw))
+    write_prepared(folder / "posts.jsonl", ready, "chronological")
     cut_days([str(folder / "posts.jsonl")], folder / "posts")
     return folder / "posts.jsonl"
 

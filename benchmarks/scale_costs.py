@@ -33,7 +33,7 @@ from hashnews.news.export import export_parquet
 from hashnews.news.store import NewsStore
 from hashnews.records import Article, Post
 from hashnews.scale.cut import cut_days
-from hashnews.scale.days import Done, Job, Result
+from hashnews.scale.days import Done, FileJob, Result
 from hashnews.scale.engine import Run, one_by_one, this_worker
 from hashnews.scale.prepare import Readers, Rules, prepare_days
 from hashnews.scale.steps import Suggest, find_days, retrieve_days, suggest_days
@@ -77,7 +77,7 @@ def locally(news: Path, posts: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def warm_suggest(run: Run[Job, Done], news: Path, posts: Path, folder: Path) -> Result:
+def warm_suggest(run: Run[FileJob, Done], news: Path, posts: Path, folder: Path) -> Result:
     """Costs of `suggest`, after the workers have opened what they need."""
     step = Suggest.of(news, None)
     suggest_days(step, posts, folder / "answers", run)

@@ -26,6 +26,7 @@ import regex
 import wordsegment
 
 from hashnews.files import RecordFile
+from hashnews.prepare.datasets import rules_for
 from hashnews.prepare.preparer import Preparer
 from hashnews.records import Article, Post
 from hashnews.retrieve.alignment import TokenIndex, align
@@ -139,7 +140,8 @@ def preparing(data: Path) -> None:
     print("prepare, all raw posts of 2020, fast finder")
     preparer = Preparer(shipped_segmenter(), shipped_finder())
     start, count, memory = time.process_time(), 0, []
-    posts = RecordFile(data / "2020" / "posts.jsonl.gz", Post)
+    raw = data / "2020" / "posts.jsonl.gz"
+    posts = RecordFile(raw, Post)
 
     def counted() -> Iterator[Post]:
         nonlocal count
@@ -148,7 +150,7 @@ def preparing(data: Path) -> None:
                 memory.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
             yield post
 
-    usable = sum(1 for _ in preparer.prepare(counted()))
+    usable = sum(1 for _ in preparer.prepare(counted(), rules_for(raw)))
     spent = time.process_time() - start
     print(
         f"  {count:,} posts ({usable:,} usable) in {spent:.1f} s: {count / spent:,.0f}/s;", end=" "

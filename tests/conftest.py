@@ -1,4 +1,4 @@
-"""What the tests share."""
+"""What the tests share, and which of them are slow."""
 
 import os
 from pathlib import Path
@@ -6,12 +6,28 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-# A change is judged by the same examples every time; elsewhere each run looks for new ones.
-settings.register_profile("ci", derandomize=True)
-if os.environ.get("CI"):
-    settings.load_profile("ci")
+# No deadlines: a busy machine is slow. A change is judged by the same examples every time;
+# elsewhere each run looks for new ones.
+settings.register_profile("here", deadline=None)
+settings.register_profile("ci", deadline=None, derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") else "here")
 
-SHARED = Path(os.environ.get("HASHNEWS_DATA", Path(__file__).parent.parent.parent / "shared/data"))
+TESTS = Path(__file__).parent
+SHARED = Path(os.environ.get("HASHNEWS_DATA", TESTS.parent.parent / "shared/data"))
+# `make test-fast` leaves these out: they train, start servers, clusters and browsers, kill
+# processes, or take more than a few seconds of the processor.
+SLOW = (
+    "baselines/test_lstm_top.py",
+    "generate/test_model.py",
+    "generate/test_serving.py",
+    "generate/test_training.py",
+    "learn",
+    "news/test_kill.py",
+    "reproduce/test_reproduce.py",
+    "scale",
+    "service",
+    "tagger/test_tagger_training.py",
+)
 
 
 @pytest.fixture(scope="session")
@@ -21,7 +37,10 @@ def shared() -> Path:
 
 
 def pytest_collection_modifyitems(items):
-    skip = pytest.mark.skip(reason=f"the measuring data is not in {SHARED}")
+    absent = pytest.mark.skip(reason="needs the measuring data: set HASHNEWS_DATA to its folder")
     for item in items:
         if "shared" in item.keywords and not SHARED.is_dir():
-            item.add_marker(skip)
+            item.add_marker(absent)
+        place = item.path.relative_to(TESTS).as_posix()
+        if "shared" in item.keywords or place.startswith(SLOW):
+            item.add_marker(pytest.mark.slow)

@@ -8,8 +8,6 @@ import subprocess
 import sys
 import textwrap
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from hashnews.errors import DataError
@@ -49,6 +47,8 @@ def test_csv(tmp_path):
 
 
 def test_parquet(tmp_path):
+    pa = pytest.importorskip("pyarrow", reason="Parquet needs the extra `parquet`")
+    pq = pytest.importorskip("pyarrow.parquet")
     path = tmp_path / "news.parquet"
     times = pa.array([1591106700_000000, None], pa.timestamp("us", tz="UTC"))
     pq.write_table(pa.table({"id": ["1", "2"], "text": ["x", "y"], "created_at": times}), path)

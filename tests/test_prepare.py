@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hashnews.errors import DataError
+from hashnews.errors import ConfigError, DataError
 from hashnews.files import RecordFile, write_records
-from hashnews.prepare.preparer import (
-    Preparer,
+from hashnews.prepare.datasets import of_collection, rules_for
+from hashnews.prepare.preparer import Preparer, learn_from
+from hashnews.prepare.splits import (
     chronological_cuts,
     chronological_part,
-    learn_from,
     random_part,
     write_prepared,
 )
@@ -28,6 +28,11 @@ def preparer(never=()):
 
 def prepared(text, **fields):
     found = list(preparer().prepare([Post(id="1", text=text, **fields)]))
+    return found[0] if found else None
+
+
+def by_rules(rules, text, **fields):
+    found = list(preparer().prepare([Post(id="1", text=text, **fields)], rules))
     return found[0] if found else None
 
 
@@ -63,12 +68,69 @@ def test_separators_and_openings_are_not_said():
 
 def test_the_collections_and_their_rules():
     text = "Good news. #a QT @other Bad news. #b"
-    assert targets(prepared(text, collection="congress")) == ["a"]
-    assert targets(prepared(text)) == ["b"]
+    shipped = rules_for("-")
+    assert targets(by_rules(shipped, text, collection="congress")) == ["a"]
+    assert targets(by_rules(shipped, text)) == ["b"]
     text = "March today! #BlackLivesMatter #dc"
-    assert targets(prepared(text, collection="blm")) == ["dc"]
-    assert prepared("March! #BlackLivesMatter", collection="blm") is None
-    assert targets(prepared(text)) == ["black lives matter", "dc"]
+    assert targets(by_rules(shipped, text, collection="blm")) == ["dc"]
+    assert by_rules(shipped, "March! #BlackLivesMatter", collection="blm") is None
+    assert targets(by_rules(shipped, text)) == ["black lives matter", "dc"]
+
+
+def test_a_post_that_is_only_read_knows_no_rules():
+    post = Post(id="1", text="Good. #BlackLivesMatter QT @x Bad. #b", collection="blm")
+    assert targets(preparer().read(post)) == ["b"]
+    assert "Black Lives Matter" in preparer().read(post).body
+
+
+def test_the_rules_of_a_dataset_replace_the_shipped_ones(tmp_path):
+    (tmp_path / "dataset.toml").write_text("""
+        searched_for = ["#Top"]
+        [collections.one]
+        searched_for = ["First", "Other_Tag"]
+        quoted_tail = "| via @"
+        [collections."many:*"]
+        searched_for = ["many"]
+        [collections."many:last"]
+    """)
+    rules = rules_for(tmp_path / "posts.jsonl")
+    text = "Tea. #first #othertag #top #many| via @x again #many #lost"
+    assert targets(by_rules(rules, text, collection="one")) == ["top", "many"]
+    assert targets(by_rules(rules, text, collection="many:a")) == ["lost"]
+    assert targets(by_rules(rules, text, collection="many:last")) == ["many", "lost"]
+    assert rules.of(None).keys == rules.of("congress").keys == {"top"}
+    assert rules.of("many:a").keys == {"many"}
+    assert rules.of("many:last").keys == frozenset()
+
+
+def test_the_commonest_hashtag_of_a_collection_is_what_was_searched_for(tmp_path):
+    (tmp_path / "dataset.toml").write_text(
+        'searched_for = "commonest"\n[collections."t:*"]\nsearched_for = "commonest"\n'
+    )
+    said = {
+        "t:sport": ["Goal! #Sport #win", "#sport again #win", "Lost #SPORT"],
+        "t:tea": ["Tea #win #tea", "#Tea! #win", "More #tea"],
+        None: ["#c #a #a", "#b #c"],
+    }
+    raw = [Post(text=text, collection=name) for name, texts in said.items() for text in texts]
+    write_records(tmp_path / "posts.jsonl", raw)
+    rules = rules_for(tmp_path / "posts.jsonl")
+    assert rules.of("t:sport").keys == {"sport"}
+    assert rules.of("t:tea").keys == {"tea"}
+    assert rules.of(None).keys == rules.of("other").keys == {"c"}
+    assert repr(rules) == repr(rules_for(tmp_path / "posts.jsonl"))
+
+
+def test_rules_that_cannot_be_read_are_named(tmp_path):
+    (tmp_path / "dataset.toml").write_text("[collections.a]\nsearchedfor = []\n")
+    with pytest.raises(ConfigError, match=r"dataset\.toml: collections\.a\.searchedfor: unknown"):
+        rules_for(tmp_path / "posts.jsonl")
+
+
+def test_a_collection_is_exactly_that(tmp_path):
+    posts = [Post(id=str(n), text="x", collection=name) for n, name in enumerate(["a", None, "b"])]
+    assert [post.id for post in of_collection(posts, "a")] == ["0"]
+    assert list(of_collection(posts, None)) == posts
 
 
 def test_a_tag_that_is_never_a_target():

@@ -24,6 +24,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+# The modules of each optional part, as pyproject.toml names their distributions.
+EXTRAS = {
+    "parquet": ("pyarrow",),
+    "plots": ("matplotlib",),
+    "ray": ("pyarrow", "ray"),
+    "serve": ("fastapi", "prometheus_client", "starlette", "uvicorn"),
+    "train": ("lightgbm", "onnx", "onnxscript", "safetensors", "torch"),
+}
+
 
 class HashNewsError(Exception):
     """Base of all errors raised on purpose."""
@@ -85,12 +94,12 @@ class MissingExtra(HashNewsError):
 
 
 @contextmanager
-def optional(what: str, extra: str, *modules: str) -> Iterator[None]:
-    """Inside, a missing module of these is the user's missing extra."""
+def needs_extra(what: str, extra: str) -> Iterator[None]:
+    """Around an import: a module of the extra that is not installed becomes `MissingExtra`."""
     try:
         yield
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in modules:
+        if (error.name or "").partition(".")[0] not in EXTRAS[extra]:
             raise
         raise MissingExtra(what, extra) from None
 

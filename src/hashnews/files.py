@@ -13,6 +13,7 @@ import io
 import json
 import os
 import secrets
+import shutil
 import sys
 import zlib
 from collections.abc import Iterable, Iterator
@@ -23,7 +24,7 @@ from typing import IO, Any, Generic, Literal, TypeVar, cast
 from pydantic import ValidationError
 
 from hashnews.config import explain
-from hashnews.errors import DataError, MissingExtra
+from hashnews.errors import DataError, needs_extra
 from hashnews.records import Post, PreparedPost, Record, post_kind
 
 R = TypeVar("R", bound=Record)
@@ -127,10 +128,8 @@ class RecordFile(Generic[R]):
             self._refuse(DataError(f"broken CSV: {error}", self.path, rows.line_num + 1), "")
 
     def _parquet_rows(self) -> Iterator[tuple[int, dict[str, Any]]]:
-        try:
+        with needs_extra(f"reading {self.path}", "parquet"):
             from pyarrow import ArrowException, parquet
-        except ImportError:
-            raise MissingExtra(f"reading {self.path}", "parquet") from None
         try:
             with parquet.ParquetFile(self.path) as table:
                 total, number = max(1, table.metadata.num_rows), 0
@@ -231,6 +230,22 @@ def new_file(path: str | Path) -> Iterator[IO[str]]:
         raise DataError(f"cannot be written: {_os_reason(error)}", path) from None
     finally:
         scratch.unlink(missing_ok=True)
+
+
+@contextmanager
+def new_folder(target: Path) -> Iterator[Path]:
+    """A scratch folder that gets its name when the block ends well, or goes."""
+    if target.exists():
+        raise DataError("it exists already: give a new folder", target)
+    scratch = target.with_name(f".{target.name}.tmp-{os.getpid()}")
+    try:
+        scratch.mkdir(parents=True)
+        yield scratch
+        os.replace(scratch, target)
+    except OSError as error:
+        raise DataError(f"cannot be written: {_os_reason(error)}", target) from None
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
 
 
 def write_records(path: str | Path, records: Iterable[Record]) -> int:

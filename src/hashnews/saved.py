@@ -78,7 +78,7 @@ def write_manifest(
         stream.flush()
         os.fsync(stream.fileno())
     os.replace(scratch, directory / MANIFEST)
-    _sync_directory(directory)
+    sync(directory)
 
 
 def read_manifest(directory: Path, kind: str) -> Manifest:
@@ -127,12 +127,32 @@ def put_in_place(scratch: Path, target: Path) -> None:
         shutil.rmtree(old, ignore_errors=True)
     else:
         os.replace(scratch, target)
-    _sync_directory(target.parent)
+    sync(target.parent)
 
 
-def _sync_directory(directory: Path) -> None:
-    handle = os.open(directory, os.O_RDONLY)
+def sync(path: Path) -> None:
+    """Have a file or a directory on the disk before going on."""
+    handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def open_graph(path: Path, threads: int, basic: bool = False) -> Any:
+    """An ONNX graph ready to run on the processor; `basic` runs it nearly as it is written."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    if basic:
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
+    else:
+        options.add_session_config_entry("session.disable_quant_qdq", "1")  # int8 to float, once
+    try:
+        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # onnxruntime has no common base of its errors
+        reason = str(error).splitlines()[0][:200]
+        raise ModelError(f"{path} is not a graph onnxruntime can run: {reason}") from None

@@ -6,9 +6,10 @@ A moment is a whole number of microseconds since 1970 in UTC, beside the zone it
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta, timezone
+from pathlib import Path
 
 from hashnews.errors import DataError
-from hashnews.records import DAY_END, parse_time
+from hashnews.records import DAY_END, Post, PreparedPost, parse_time
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND, MINUTE, DAY = timedelta(microseconds=1), timedelta(minutes=1), timedelta(days=1)
@@ -26,6 +27,17 @@ def moment_of(microseconds: int, zone: int = 0) -> datetime:
     """The time again, in the zone it was given in (minutes east of UTC)."""
     moment = EPOCH + timedelta(microseconds=microseconds)
     return moment.astimezone(timezone(timedelta(minutes=zone))) if zone else moment
+
+
+def time_of(
+    post: Post | PreparedPost,
+    remedy: str = "without it nothing can be its past",
+    path: str | Path | None = None,
+) -> datetime:
+    """When a post was written; a post without a time is refused."""
+    if post.created_at is None:
+        raise DataError(f"post {post.id} has no created_at: {remedy}", path)
+    return post.created_at
 
 
 def day_of(moment: datetime) -> int:

@@ -9,8 +9,9 @@ from newsroom import START, Capitals, add, dump, make
 
 from hashnews.errors import DataError
 from hashnews.news import ingest
+from hashnews.news.entities import tidy
 from hashnews.news.export import draw_reference, export_lines, export_parquet
-from hashnews.news.ingest import add_files, tidy
+from hashnews.news.ingest import add_files
 from hashnews.news.store import NewsStore
 from hashnews.news.summary import Refusals, Summary
 from hashnews.records import DAY_END, write_time

@@ -144,7 +144,7 @@ def test_fetching_goes_on_until_it_is_stopped(tmp_path, run, feed, stop):
     rounds = [json.loads(process.stdout.readline()) for _ in range(2)]
     time.sleep(0.2)
     process.send_signal(stop)
-    _, told = process.communicate(timeout=20)
+    _, told = process.communicate(timeout=120)
     assert process.returncode == 0, told
     assert "stopped; what was fetched is kept" in told
     assert [one["added"] for one in rounds] == [1, 0]

@@ -5,14 +5,15 @@ import json
 import random
 from itertools import islice
 
-import parasail
 import pytest
-from Bio.Align import PairwiseAligner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hashnews.retrieve.alignment import LONGEST, TokenIndex, align, soft_match, strict_match
 from hashnews.text.tokens import words
+
+parasail = pytest.importorskip("parasail", reason="an oracle of alignment is not installed")
+PairwiseAligner = pytest.importorskip("Bio.Align", reason="biopython is an oracle").PairwiseAligner
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 MATRIX = parasail.matrix_create(LETTERS, 2, -1)

@@ -15,13 +15,14 @@ from hashnews.files import RecordFile, write_records
 from hashnews.index.day import Settings
 from hashnews.index.folder import NewsIndex
 from hashnews.news.store import NewsStore
-from hashnews.prepare.preparer import Preparer, write_prepared
+from hashnews.prepare.preparer import Preparer
+from hashnews.prepare.splits import write_prepared
 from hashnews.records import Article, Post, PreparedPost
 from hashnews.retrieve.all_words import BestConfig
 from hashnews.retrieve.source import Source
 from hashnews.saved import read_manifest
 from hashnews.scale.cut import cut_days
-from hashnews.scale.days import Days, Job, do, read_day
+from hashnews.scale.days import Days, FileJob, do, read_day
 from hashnews.scale.engine import one_by_one
 from hashnews.scale.news import index_days, unique
 from hashnews.scale.prepare import Readers, Rules, prepare_days
@@ -106,7 +107,7 @@ def test_a_node_that_shares_no_folder_writes_nothing(sample, tmp_path):
     target = tmp_path / "elsewhere" / "part-0.jsonl"
     step = Retrieve(source_of(sample.news))
     with pytest.raises(DataError, match="does not see the folder"):
-        do(Job(step, date(2020, 6, 2), source, target))
+        do(FileJob(step, date(2020, 6, 2), source, target))
     assert not target.parent.exists()
 
 

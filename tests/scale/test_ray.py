@@ -77,7 +77,7 @@ def test_a_wrong_address_is_one_line(address, tmp_path):
     said = done.stderr.strip().splitlines()[-1]
     assert f"no Ray cluster at {address}: " in said
     assert "Traceback" not in done.stderr
-    assert time.monotonic() - began < 60
+    assert time.monotonic() - began < 240  # Ray alone tries for longer
 
 
 def test_there_are_three_nodes(cluster):
@@ -202,7 +202,7 @@ def test_a_node_is_killed_in_mid_run(cluster, sample, contexts, tmp_path):
         source = Source(index, None, Settings(), BestConfig())
         retrieve_days(source, posts, tmp_path / "contexts", engine)
     assert len(killed) == 1
-    until = time.monotonic() + 60
+    until = time.monotonic() + 240
     while _alive() != 2:
         assert time.monotonic() < until
         time.sleep(0.2)

@@ -29,7 +29,7 @@ class Server:
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
         self.url = self.event("listening")["address"]
-        self.client = httpx.Client(base_url=self.url, timeout=30)
+        self.client = httpx.Client(base_url=self.url, timeout=120)
 
     def _read(self):
         with self.process.stderr as lines:
@@ -66,7 +66,7 @@ class Server:
         self.client.close()
         if self.process.poll() is None:
             self.process.send_signal(how)
-        code = self.process.wait(30)
+        code = self.process.wait(120)
         self._reader.join(30)
         return code
 

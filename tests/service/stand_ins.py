@@ -36,7 +36,7 @@ class Held:
         raise KeyError("why")
 
 
-class SlowSuggester:
+class SlowSuggestProcess:
     """Takes 20 ms for a batch, says which model it has and how many posts came together."""
 
     def __init__(self, news, model):
@@ -61,7 +61,7 @@ class SlowSuggester:
         return self.suggest(asked)
 
 
-class EmptyNewsdesk:
+class EmptyNewsProcess:
     def __init__(self, news, writes):
         pass
 

@@ -45,7 +45,7 @@ def visit(browser, sample):
         context = browser.new_context(viewport=viewport, **options)
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(60_000)
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
         page.errors = errors

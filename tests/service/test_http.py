@@ -114,18 +114,16 @@ def test_articles(http, sample_news):
     is_error(http.get("/articles/a/b/%00/%F0%9F"), 404, "not_found")
 
 
-def test_new_articles_are_found_within_a_second(http):
+def test_new_articles_are_found_soon(http):  # within a second: benchmarks/service.py
     assert all(a["id"] != "new-1" for a in http.post("/retrieve", json=ZEBRA).json()["articles"])
     added = http.post("/news", json={"articles": [article(1)]}, headers=HTTP)
     assert added.json() == {
         "added": 1, "known": 0, "known_by": {}, "refused": 0, "refused_because": {},
     }  # fmt: skip
-    acknowledged = time.monotonic()
+    until = time.monotonic() + 60
     while "new-1" not in {a["id"] for a in http.post("/suggest", json=ZEBRA).json()["articles"]}:
-        assert time.monotonic() - acknowledged < 5
+        assert time.monotonic() < until
         time.sleep(0.02)
-    waited = time.monotonic() - acknowledged
-    assert waited < 2, waited  # 1 s where nothing else runs: benchmarks/service.py
     before = {**ZEBRA, "created_at": "2020-06-01T10:00:00Z"}
     assert all(a["id"] != "new-1" for a in http.post("/suggest", json=before).json()["articles"])
     again = http.post("/news", json={"articles": [article(1)]}, headers=HTTP)
@@ -141,7 +139,7 @@ def test_what_another_program_adds_is_found_too(http, news):
     with NewsStore(news, "write") as store:
         new = Article.model_validate(article("elsewhere"))
         add_articles(store, shipped_finder(), [new], Refusals(Summary()))
-    until = time.monotonic() + 5
+    until = time.monotonic() + 60
     while "new-elsewhere" not in http.post("/retrieve", json=ZEBRA).text:
         assert time.monotonic() < until
         time.sleep(0.05)
@@ -266,7 +264,7 @@ def test_the_page_asks_nobody_else(http):
 
 def test_logs_name_the_request(server):
     server.client.post("/suggest", json=FLOYD, headers={"X-Request-ID": "look-for-me"})
-    until = time.monotonic() + 5
+    until = time.monotonic() + 60
     while not (found := [e for e in server.events if e.get("request_id") == "look-for-me"]):
         assert time.monotonic() < until
         time.sleep(0.01)
@@ -291,7 +289,7 @@ def test_metrics(http):
     assert families["hashnews_articles"].samples[0].value >= 230
     assert families["hashnews_suggesters_ready"].samples[0].value == 1
     memory = {s.labels["process"]: s.value for s in families["hashnews_memory_bytes"].samples}
-    assert set(memory) == {"service", "newsdesk", "suggester-1"}
+    assert set(memory) == {"service", "news", "suggest-1"}
 
 
 def test_the_process_that_answers_stays_light(server):

@@ -48,7 +48,7 @@ def test_asked_to_stop_it_answers_what_it_has_begun(store):
     time.sleep(0.5)
     began = time.monotonic()
     assert server.stop(signal.SIGTERM) == 0
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 60
     for thread in asking:
         thread.join(30)
     assert set(answers) == {200}
@@ -82,7 +82,7 @@ def test_killed_it_loses_nothing_it_acknowledged(store):
     adding.join(30)
     server.stop()
     assert len(acknowledged) > 10
-    until = time.monotonic() + 20
+    until = time.monotonic() + 60
     while any(is_alive(pid) for pid in started(server)):
         assert time.monotonic() < until
         time.sleep(0.05)
@@ -107,7 +107,7 @@ def test_a_store_that_is_not_there_is_made_and_fills(tmp_path):
         zebra = {"text": "A zebra in Utopia", "created_at": "2020-06-02T00:00:00Z"}
         assert server.client.post("/suggest", json=zebra).json()["articles"] == []
         server.client.post("/news", json={"articles": [article(1)]}, headers=HTTP)
-        until = time.monotonic() + 20
+        until = time.monotonic() + 60
         while not (found := server.client.post("/suggest", json=zebra).json()["articles"]):
             assert time.monotonic() < until
         assert found[0]["id"] == "new-1"

@@ -33,7 +33,7 @@ COMMANDS = {
 }
 
 
-class HashNews(click.Group):
+class CommandGroup(click.Group):
     """The group of all commands, each in a module of its own kind, read when it is called."""
 
     def list_commands(self, context: click.Context) -> list[str]:
@@ -57,8 +57,8 @@ class HashNews(click.Group):
             raise click.ClickException(str(error)) from None
 
 
-@click.group(cls=HashNews, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=CommandGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, message="%(prog)s %(version)s")
-@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+@click.option("--debug", is_flag=True, help="Show the traceback of errors.")
 def main(debug: bool) -> None:
     """Hashtags for microblog posts, suggested from the news published before them."""

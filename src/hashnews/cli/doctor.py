@@ -10,16 +10,10 @@ from typing import NamedTuple
 
 import click
 
-from hashnews.cli.console import json_option
+from hashnews.cli.options import json_option
 
 OLDEST_SAFE_EXPAT = (2, 4, 1)  # older ones expand entities without end
 LEAST_FREE = 1 << 30  # bytes
-EXTRAS = {
-    "serve": ("fastapi", "uvicorn", "prometheus_client"),
-    "train": ("torch", "onnx", "safetensors"),
-    "parquet": ("pyarrow",),
-    "plots": ("matplotlib",),
-}
 POST = {
     "text": "Marching tonight in Minneapolis. Say his name: George Floyd.",
     "created_at": "2020-05-29T20:00:00Z",
@@ -41,7 +35,7 @@ class Finding(NamedTuple):
               help="The model directory to look at.  [default: the shipped model]")  # fmt: skip
 @json_option
 def doctor(news: Path | None, model: Path | None, as_json: bool) -> None:
-    """Look for what is wrong, end to end, and say what to do; exits with 1 if anything is."""
+    """Check installation, store and model, and say how to fix problems; exits with 1 if any."""
     findings = []
     for finding in _look(news, model):
         findings.append(finding)
@@ -86,6 +80,7 @@ def _install() -> Iterator[Finding]:
     from pyexpat import EXPAT_VERSION, version_info
 
     from hashnews import __version__
+    from hashnews.errors import EXTRAS
     from hashnews.news.database import JOURNAL
 
     yield Finding("hashnews", __version__)

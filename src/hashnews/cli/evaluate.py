@@ -8,8 +8,7 @@ from pathlib import Path
 
 import click
 
-from hashnews.cli.console import json_option
-from hashnews.cli.text import finder_option, load_finder
+from hashnews.cli.options import finder_option, json_option
 
 
 @click.command()
@@ -43,6 +42,7 @@ def evaluate(
     from hashnews.records import PreparedPost
     from hashnews.reproduce.bootstrap import compare
     from hashnews.reproduce.suggestions import Judge, read_suggestions
+    from hashnews.text.entities import load_finder
 
     judge = Judge(RecordFile(posts, PreparedPost), load_finder(finder), part)
     measured = measure(judge.judge(read_suggestions(suggestions)))

@@ -14,9 +14,15 @@ from typing import TYPE_CHECKING
 import click
 
 from hashnews.cli import store as whole
-from hashnews.cli.console import json_option, on_error_option, track
-from hashnews.cli.options import as_seconds, news_option, period_options, store_finder_option
-from hashnews.cli.text import load_finder
+from hashnews.cli.console import track
+from hashnews.cli.options import (
+    as_seconds,
+    json_option,
+    news_option,
+    on_error_option,
+    period_options,
+    store_finder_option,
+)
 
 if TYPE_CHECKING:
     from hashnews.files import OnError
@@ -27,12 +33,14 @@ if TYPE_CHECKING:
 
 def finder_for(store: NewsStore, name: str | None) -> EntityFinder:
     """The finder asked for, or the one this store was filled with."""
+    from hashnews.text.entities import load_finder
+
     return load_finder(name or store.state().finder or "fast")
 
 
 @click.group()
 def news() -> None:
-    """Keep the news: add files, fetch feeds, look at what is there."""
+    """Manage the news: add files, fetch feeds, search, show statistics."""
 
 
 @news.command()
@@ -46,8 +54,9 @@ def add(
 ) -> None:
     """Add articles from files: .jsonl .csv .parquet .xml (RSS, Atom) .html .warc, also gzipped.
 
-    What is known already is counted, not stored twice, so the same command can run again at any
-    time, after a kill too. What is refused is set aside beside the store (.refused.jsonl).
+    An article that is already in the store is not stored again, so the command can be repeated
+    at any time. Articles that cannot be used are listed in a file next to the store
+    (.refused.jsonl).
     """
     from hashnews.news.ingest import add_files
     from hashnews.news.store import NewsStore
@@ -74,9 +83,9 @@ def add(
 @news.command()
 @click.argument("feeds", nargs=-1, required=True)
 @news_option
-@click.option("--every", callback=as_seconds, help="Go on, with a round every 15m, 1h, ...")
-@click.option("--full-text", is_flag=True, help="Follow links for the whole text.")
-@click.option("--allow-private", is_flag=True, help="Allow addresses of one's own network.")
+@click.option("--every", callback=as_seconds, metavar="TIME", help="Repeat every 15m, 1h, ...")
+@click.option("--full-text", is_flag=True, help="Also fetch the linked pages, for the full text.")
+@click.option("--allow-private", is_flag=True, help="Allow addresses in your own network.")
 @store_finder_option
 @json_option
 def fetch(
@@ -90,8 +99,8 @@ def fetch(
 ) -> None:
     """Fetch feeds: URLs, files that list URLs, or OPML.
 
-    A feed that did not change is not sent again, one that fails is left alone for a while, and an
-    entry without a date counts from the time it was fetched.
+    An unchanged feed is not downloaded again. A feed that fails is retried later. An entry
+    without a date gets the time at which it was fetched.
     """
     from hashnews.news.feeds import feeds_in
     from hashnews.news.fetch import Fetcher
@@ -160,12 +169,12 @@ def _stopped_by_signals() -> Iterator[None]:
 @news.command()
 @news_option
 @period_options
-@click.option("--check", is_flag=True, help="Check the file for damage, too.")
+@click.option("--check", is_flag=True, help="Also check the file for damage.")
 @json_option
 def stats(
     path: str, since: datetime | None, before: datetime | None, check: bool, as_json: bool
 ) -> None:
-    """Show how many articles there are, per day and source, and the gaps."""
+    """Show the number of articles per day and source, and days without news."""
     from hashnews.errors import StoreError
     from hashnews.news.stats import chart, statistics
     from hashnews.news.store import NewsStore
@@ -195,8 +204,8 @@ def stats(
 @news.command()
 @click.argument("words", nargs=-1, required=True)
 @news_option
-@click.option("-n", "most", default=10, show_default=True, help="How many to show.")
-@click.option("--source", help="Only of this source.")
+@click.option("-n", "most", default=10, show_default=True, help="How many articles to show.")
+@click.option("--source", help="Only articles of this source.")
 @period_options
 @json_option
 def search(
@@ -208,7 +217,7 @@ def search(
     before: datetime | None,
     as_json: bool,
 ) -> None:
-    """Find articles by their words, "phrases in quotes" and beginn*."""
+    """Search articles for words, "phrases in quotes" and beginnings of words (protest*)."""
     from hashnews.news.search import CLOSE, OPEN, search
     from hashnews.news.store import NewsStore
 

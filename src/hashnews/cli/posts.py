@@ -1,4 +1,4 @@
-"""Commands of the memory of posts: posts add, posts stats."""
+"""Commands of the memory of posts: posts add, posts days, posts stats."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hashnews.cli.console import json_option, on_error_option, track
-from hashnews.cli.options import news_option
+from hashnews.cli.console import track
+from hashnews.cli.options import json_option, news_option, on_error_option
 
 if TYPE_CHECKING:
     from hashnews.files import OnError, Skipped
@@ -46,6 +46,7 @@ def add(
     from hashnews.files import RecordFile, Skipped
     from hashnews.news.store import NewsStore
     from hashnews.posts.table import add_posts
+    from hashnews.prepare.datasets import of_collection, rules_for
     from hashnews.prepare.preparer import Preparer
     from hashnews.records import Post
     from hashnews.text.entities import load_finder
@@ -57,9 +58,9 @@ def add(
     with NewsStore(path, "write") as store:
         for file in files:
             read = track(RecordFile(file, Post, on_error, skipped), f"posts {file}")
-            wanted = (post for post in read if collection in (None, post.collection))
-            dated = _dated(wanted, file, on_error, skipped)
-            done = add_posts(store, preparer.remember(dated), timedelta(days=keep))
+            dated = _dated(of_collection(read, collection), file, on_error, skipped)
+            known_posts = preparer.remember(dated, rules_for(file))
+            done = add_posts(store, known_posts, timedelta(days=keep))
             added += done.added
             known += done.known
             forgotten += done.forgotten

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from hashnews.cli.console import json_option
+from hashnews.cli.options import json_option
 
 
 @click.command()

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hashnews.cli.console import engine_for, engine_options, json_option, track
-from hashnews.cli.options import as_moment, news_option
+from hashnews.cli.console import track
+from hashnews.cli.options import as_moment, engine_for, engine_options, json_option, news_option
 
 if TYPE_CHECKING:
     from hashnews.retrieve.explain import Explanation

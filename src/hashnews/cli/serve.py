@@ -12,21 +12,22 @@ KEY_VARIABLE = "HASHNEWS_KEY"
 
 @click.command()
 @click.option("--host", default="127.0.0.1", show_default=True,
-              help="The address to listen on; 0.0.0.0 for all.")  # fmt: skip
-@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True)
+              help="Address to listen on; 0.0.0.0 for all.")  # fmt: skip
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True,
+              help="Port to listen on.")  # fmt: skip
 @click.option("--news", type=click.Path(path_type=Path), metavar="DB",
-              help="The news store.  [default: the shipped sample]")  # fmt: skip
+              help="The store of news and posts.  [default: the shipped sample]")  # fmt: skip
 @click.option("--model", type=click.Path(path_type=Path), metavar="DIR",
-              help="The model directory; a new one in its place is taken over.  "
+              help="The model directory. It may be replaced while the service runs.  "
                    "[default: the shipped model]")  # fmt: skip
 @click.option("--key-file", type=click.Path(path_type=Path), metavar="FILE",
-              help=f"The key that POST /news must carry; or set {KEY_VARIABLE}.")  # fmt: skip
+              help=f"File with the key that POST /news needs; or set {KEY_VARIABLE}.")  # fmt: skip
 @click.option("--workers", type=click.IntRange(1), default=1, show_default=True,
-              help="Processes that make suggestions.")  # fmt: skip
+              help="Number of suggest processes.")  # fmt: skip
 @click.option("--queue", type=click.IntRange(32), default=64, show_default=True,
-              help="Posts that may wait; more get 503.")  # fmt: skip
+              help="Most posts in the queue; further ones get 503.")  # fmt: skip
 @click.option("--seconds", type=click.FloatRange(1), default=10, show_default=True,
-              help="The time a request may take.")  # fmt: skip
+              help="Time limit of a request.")  # fmt: skip
 def serve(
     host: str,
     port: int,
@@ -41,7 +42,7 @@ def serve(
     from pydantic import ValidationError
 
     from hashnews.config import explain
-    from hashnews.errors import ConfigError, MissingExtra
+    from hashnews.errors import ConfigError, needs_extra
     from hashnews.service.settings import ServiceSettings
 
     try:
@@ -51,13 +52,8 @@ def serve(
         )  # fmt: skip
     except ValidationError as error:
         raise ConfigError(explain(error)) from None
-    try:
+    with needs_extra("serving", "serve"):
         from hashnews.service.server import serve as run
-    except ModuleNotFoundError as error:
-        needed = ("fastapi", "starlette", "uvicorn", "prometheus_client")
-        if (error.name or "").partition(".")[0] not in needed:
-            raise
-        raise MissingExtra("serving", "serve") from None
     run(settings)
 
 

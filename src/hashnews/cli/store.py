@@ -8,16 +8,25 @@ from pathlib import Path
 
 import click
 
-from hashnews.cli.console import engine_for, engine_options, json_option, track
-from hashnews.cli.options import as_moment, news_option, period_options
-from hashnews.cli.text import finder_option, load_finder
+from hashnews.cli.console import track
+from hashnews.cli.options import (
+    FINDERS,
+    F,
+    as_moment,
+    engine_for,
+    engine_options,
+    finder_option,
+    json_option,
+    news_option,
+    period_options,
+)
 
 
 @click.command()
-@click.option("-o", "--out", required=True, help="news.jsonl, news.jsonl.gz, - or news.parquet.")
+@click.option("-o", "--out", required=True, help="File: .jsonl, .jsonl.gz, .parquet or `-`.")
 @news_option
 @period_options
-@click.option("--entities", is_flag=True, help="Write found entities, too (Parquet: always).")
+@click.option("--entities", is_flag=True, help="Also write found entities (Parquet: always).")
 @json_option
 def export(
     out: str,
@@ -27,7 +36,7 @@ def export(
     entities: bool,
     as_json: bool,
 ) -> None:
-    """Write articles in time order: JSON lines, or a directory of Parquet files by day."""
+    """Write the articles in order of time, as JSON lines or as a folder of Parquet files by day."""
     from hashnews.news.export import export_lines, export_parquet
     from hashnews.news.store import NewsStore
 
@@ -47,11 +56,12 @@ def export(
 
 
 @click.command()
-@click.option("-o", "--out", required=True, help="The corpus as JSON lines.")
+@click.option("-o", "--out", required=True, help="File to write (JSON lines).")
 @news_option
-@click.option("--before", callback=as_moment, required=True, help="Only articles published before.")
-@click.option("--size", type=click.IntRange(1), default=20_000, show_default=True, help="How many.")
-@click.option("--seed", default=1, show_default=True, help="Of the draw.")
+@click.option("--before", callback=as_moment, required=True, metavar="TIME",
+              help="Only articles published before this time.")  # fmt: skip
+@click.option("--size", type=click.IntRange(1), default=20_000, show_default=True, help="Articles.")
+@click.option("--seed", default=1, show_default=True, help="Seed of the random draw.")
 @json_option
 def reference(out: str, path: str, before: datetime, size: int, seed: int, as_json: bool) -> None:
     """Draw the reference corpus R: a sample of the news before a time, with entities."""
@@ -73,15 +83,16 @@ def reference(out: str, path: str, before: datetime, size: int, seed: int, as_js
 
 @click.command()
 @news_option
-@click.option("--finder", type=click.Choice(["fast", "tagger"]), required=True, help="The new one.")
+@click.option("--finder", type=FINDERS, required=True, help="The finder to change to.")
 @json_option
 def reindex(path: str, finder: str, as_json: bool) -> None:
     """Find the entities of all articles again, with another finder.
 
-    Until it is done the old ones stay in use; a killed run goes on where it stopped.
+    The old entities stay in use until it is done. If it is interrupted, run it again to resume.
     """
     from hashnews.news.reindex import Reindexing
     from hashnews.news.store import NewsStore
+    from hashnews.text.entities import load_finder
 
     NewsStore(path).close()  # there must be one already
     with NewsStore(path, "write") as store:
@@ -99,7 +110,7 @@ def reindex(path: str, finder: str, as_json: bool) -> None:
 @news_option
 @json_option
 def backup(target: Path, path: str, as_json: bool) -> None:
-    """Write a checked copy of the store, as it is at one moment, while others use it."""
+    """Copy the store, also while it is in use, and check the copy."""
     from hashnews.news.store import NewsStore
 
     with NewsStore(path) as store:
@@ -110,20 +121,24 @@ def backup(target: Path, path: str, as_json: bool) -> None:
     click.echo(json.dumps(answer) if as_json else f"{count:,} articles to {target}")
 
 
+def _by_day(command: F) -> F:
+    """The options of commands that turn a folder of days into another folder."""
+    for option in (json_option, engine_options, finder_option):
+        command = option(command)
+    out = click.option("-o", "--out", type=click.Path(path_type=Path), required=True, metavar="DIR",
+                       help="The folder to write.")  # fmt: skip
+    return click.argument("folder", type=click.Path(path_type=Path))(out(command))
+
+
 @click.command()
-@click.argument("folder", type=click.Path(path_type=Path))
-@click.option("-o", "--out", type=click.Path(path_type=Path), required=True, metavar="DIR",
-              help="Articles by day, as JSON lines.")  # fmt: skip
-@finder_option
-@engine_options
-@json_option
+@_by_day
 def find(
     folder: Path, out: Path, finder: str, engine: str, address: str | None, as_json: bool
 ) -> None:
-    """Find the entities of articles in files by day (day=2020-06-02/...), without a store.
+    """Find the entities of articles in folders by day (day=2020-06-02/...), without a store.
 
-    `hashnews news add` takes the result into a store as it is, `hashnews news index` makes an
-    index of it. A day that is finished is skipped.
+    The result can be added to a store (`hashnews news add`) or indexed (`hashnews news index`).
+    Days that are finished are skipped.
     """
     from hashnews.scale.steps import find_days
 
@@ -133,18 +148,13 @@ def find(
 
 
 @click.command()
-@click.argument("folder", type=click.Path(path_type=Path))
-@click.option("-o", "--out", type=click.Path(path_type=Path), required=True, metavar="INDEX",
-              help="The folder of the index.")  # fmt: skip
-@finder_option
-@engine_options
-@json_option
+@_by_day
 def index(
     folder: Path, out: Path, finder: str, engine: str, address: str | None, as_json: bool
 ) -> None:
-    """Build an index from articles in files by day, without a store, for `retrieve --news INDEX`.
+    """Build an index from articles in folders by day, without a store, for `retrieve --news DIR`.
 
-    Entities are found where an article brings none. Days that did not change are not built again.
+    Entities are found for articles that have none. Days that did not change are not built again.
     """
     from hashnews.scale.news import index_days
 

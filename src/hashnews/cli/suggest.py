@@ -13,8 +13,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from hashnews.cli.console import engine_for, engine_options, json_option, track
-from hashnews.cli.options import as_moment
+from hashnews.cli.console import track
+from hashnews.cli.options import as_moment, engine_for, engine_options, json_option
 
 if TYPE_CHECKING:
     from hashnews.records import Answer, Post, PreparedPost

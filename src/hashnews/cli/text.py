@@ -11,44 +11,31 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hashnews.cli.console import (
+from hashnews.cli.console import track
+from hashnews.cli.options import (
     engine_for,
     engine_options,
+    finder_option,
     json_option,
     on_error_option,
-    track,
 )
 
 if TYPE_CHECKING:
     from hashnews.files import OnError
-    from hashnews.prepare.preparer import Split
-    from hashnews.text.entities import EntityFinder
-
-finder_option = click.option(
-    "--finder",
-    type=click.Choice(["fast", "tagger"]),
-    default="fast",
-    show_default=True,
-    help="What finds the named entities.",
-)
-
-
-def load_finder(name: str) -> EntityFinder:
-    """The entity finder of that name."""
-    from hashnews.text import entities
-
-    return entities.load_finder(name)
+    from hashnews.prepare.splits import Split
+    from hashnews.records import PreparedPost
 
 
 @click.command()
 @click.argument("raw", nargs=-1, required=True)
-@click.option("-o", "--out", required=True, help="Prepared posts as JSON lines (`-`: stdout).")
-@click.option("--split", type=click.Choice(["chronological", "random"]), help="Name the parts.")
-@click.option("--seed", default=1, show_default=True, help="Of the random split.")
-@click.option("--collection", help="Only posts of this collection.")
+@click.option("-o", "--out", required=True, help="File to write (JSON lines); `-`: stdout.")
+@click.option("--split", type=click.Choice(["chronological", "random"]),
+              help="Split the posts into training, validation and test.")  # fmt: skip
+@click.option("--seed", default=1, show_default=True, help="Seed of the random split.")
+@click.option("--collection", help="Use only posts of exactly this collection.")
 @click.option("--never", multiple=True, metavar="TAG", help="A hashtag that is never a target.")
-@click.option("--learn", multiple=True, metavar="NEWS", help="Learn words and names from news.")
-@click.option("--plot", type=click.Path(path_type=Path), help="Draw the hashtag frequencies.")
+@click.option("--learn", multiple=True, metavar="NEWS", help="News to learn words and names from.")
+@click.option("--plot", type=click.Path(path_type=Path), help="Draw how often hashtags are used.")
 @finder_option
 @engine_options
 @on_error_option
@@ -68,16 +55,20 @@ def prepare(
     on_error: OnError,
     as_json: bool,
 ) -> None:
-    """Make raw posts (JSON lines, CSV, Parquet) ready: body, targets, entities.
+    """Prepare raw posts (JSON lines, CSV, Parquet): split off the hashtags, find the entities.
 
-    Writes the prepared posts and, beside them, their statistics (.stats.json). What is dropped is
-    counted, with the reason. News to learn from is read only as far as it is older than every
-    post.
+    Writes the prepared posts and a file with their statistics (.stats.json), which also counts
+    the posts that were dropped, by reason. Rules of the dataset come from a dataset.toml in the
+    folder of the posts. From the news given with --learn only articles older than every post
+    are read.
     """
     from hashnews.files import RecordFile, Skipped, new_file
-    from hashnews.prepare.preparer import Preparer, learn_from, write_prepared
+    from hashnews.prepare.datasets import of_collection, rules_for
+    from hashnews.prepare.preparer import Preparer, learn_from
+    from hashnews.prepare.splits import write_prepared
     from hashnews.prepare.statistics import plot_frequencies
     from hashnews.records import Post
+    from hashnews.text.entities import load_finder
     from hashnews.text.segment import shipped_segmenter
 
     beside = None if out == "-" else _stem(Path(out))
@@ -87,12 +78,10 @@ def prepare(
         segmenter, entity_finder = learn_from(learn, raw, segmenter, entity_finder)
     preparer = Preparer(segmenter, entity_finder, never)
 
-    def posts() -> Iterator[Post]:
+    def prepared() -> Iterator[PreparedPost]:
         for path in raw:
-            file = RecordFile(path, Post, on_error, skipped)
-            for post in track(file, f"prepare {Path(path).name}"):
-                if collection in (None, post.collection):
-                    yield post
+            posts = track(RecordFile(path, Post, on_error, skipped), f"prepare {Path(path).name}")
+            yield from preparer.prepare(of_collection(posts, collection), rules_for(path))
 
     if engine == "ray":
         if learn or len(raw) > 1 or beside is None:
@@ -107,7 +96,7 @@ def prepare(
             )
         statistics, dropped, skipped = made.statistics, made.dropped, made.skipped
     else:
-        write_prepared(out, preparer.prepare(posts()), split, seed)
+        write_prepared(out, prepared(), split, seed)
         statistics, dropped = preparer.statistics, preparer.dropped
     report = statistics.report(entity_finder, dropped)
     if skipped.count:
@@ -151,9 +140,9 @@ def _table(report: dict[str, Any]) -> str:
 @click.command()
 @click.argument("tags", nargs=-1, required=True, metavar="TAG...")
 def segment(tags: tuple[str, ...]) -> None:
-    """Cut hashtags into words: one line a tag, the tag, a tab, its words.
+    """Split hashtags into words. Prints one line per hashtag: the hashtag, a tab, its words.
 
-    `-` reads tags from standard input, one a line.
+    `-` reads hashtags from standard input, one per line.
     """
     from hashnews.text.segment import shipped_segmenter
 
@@ -167,7 +156,9 @@ def segment(tags: tuple[str, ...]) -> None:
 @finder_option
 @json_option
 def entities(text: str, finder: str, as_json: bool) -> None:
-    """Show the named entities of a text; `-` reads one text a line from standard input."""
+    """Show the named entities of a text; `-` reads one text per line from standard input."""
+    from hashnews.text.entities import load_finder
+
     found_by = load_finder(finder)
     for line in _lines_of(sys.stdin) if text == "-" else [text]:
         found = found_by.find(line)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hashnews.cli.console import LOG_EVERY, json_option
+from hashnews.cli.console import LOG_EVERY
+from hashnews.cli.options import json_option
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,11 +34,11 @@ def train() -> None:
               help="Instead of the file's, such as epochs=3.")  # fmt: skip
 def tagger(path: Path, out: Path, changes: tuple[str, ...]) -> None:
     """Train the entity tagger on labelled text (CoNLL columns)."""
-    from hashnews.errors import optional
+    from hashnews.errors import needs_extra
     from hashnews.tagger.config import TaggerConfig
 
     config = TaggerConfig.load(path, changes)
-    with optional("training", "train", "torch", "safetensors", "onnx"):
+    with needs_extra("training", "train"):
         from hashnews.tagger.training import train as run
     run(config, out, lambda news: click.echo(json.dumps(news), err=True))
     click.echo(out)
@@ -53,11 +54,11 @@ def tagger(path: Path, out: Path, changes: tuple[str, ...]) -> None:
 @json_option
 def generator(path: Path, out: Path, changes: tuple[str, ...], as_json: bool) -> None:
     """Train the generator on prepared posts and their contexts."""
-    from hashnews.errors import optional
+    from hashnews.errors import needs_extra
     from hashnews.generate.config import TrainingConfig
 
     config = TrainingConfig.load(path, changes)
-    with optional("training", "train", "torch", "safetensors"):
+    with needs_extra("training", "train"):
         from hashnews.generate import training
     measured = training.train(config, out, _progress())
     if as_json:

@@ -27,7 +27,7 @@ from hashnews.generate.config import GeneratorConfig
 from hashnews.generate.scoring import NEVER, score
 from hashnews.generate.vocabulary import HASHTAG_SIGNS, SOURCE_SIGNS, Vocabulary
 from hashnews.records import ContextWord, PreparedPost, Reason, Suggestion
-from hashnews.saved import check_directory, new_directory
+from hashnews.saved import check_directory, new_directory, open_graph
 from hashnews.text.hashtags import Forms
 
 KIND = "generator"
@@ -81,8 +81,8 @@ class OnnxRuntime:
     """The model as the beam search sees it, run by onnxruntime."""
 
     def __init__(self, files: GeneratorFiles, threads: int = 1):
-        self._encoder = _session(files.encoder, threads)
-        self._step = _session(files.step, threads)
+        self._encoder = open_graph(files.encoder, threads)
+        self._step = open_graph(files.step, threads)
         self._reads = {argument.name for argument in self._encoder.get_inputs()}
         self._copies = "copy" in {argument.name for argument in self._step.get_inputs()}
 
@@ -112,21 +112,6 @@ class OnnxRuntime:
         inputs |= {"slot": slot_R} | memory.inputs | ({"post": post_R} if self._copies else {})
         log_RW, hidden_RD, fed_RD = self._step.run(None, inputs)
         return log_RW, (hidden_RD, fed_RD)
-
-
-def _session(path: Path, threads: int) -> Any:
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.inter_op_num_threads = 1
-    options.log_severity_level = 3
-    options.add_session_config_entry("session.disable_quant_qdq", "1")  # int8 to float once, now
-    try:
-        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # onnxruntime has no common base of its errors
-        reason = str(error).splitlines()[0][:200]
-        raise ModelError(f"{path} is not a graph onnxruntime can run: {reason}") from None
 
 
 def generate(

@@ -10,26 +10,28 @@ on up to the post), *frozen* (it was closed some days before) and *news only* (t
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice, pairwise
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from hashnews.arrays import Array
 from hashnews.config import Config
-from hashnews.errors import DataError, MissingExtra
+from hashnews.errors import DataError, needs_extra
 from hashnews.suggest.candidates import Search
 from hashnews.suggest.query import PostWithNews
 from hashnews.suggest.ranker import Calibration, Ranker, Trees, average, isotonic, trees_of
 from hashnews.suggest.sources import FEATURES
 from hashnews.times import A_DAY
 
-NEVER = 0  # a memory closed before everything
+CLOSED = 0  # the end of a memory that was closed before everything
 TOGETHER = 32  # posts the generator reads at a time
-Closing = Callable[
-    [PostWithNews], int | None
-]  # when the memory is closed for a post; None: it goes on
+Never = Mapping[str, frozenset[str]]  # keys that do not count, by the post's id
+NEVER: Never = MappingProxyType({})
+# When the memory is closed for a post; None: it goes on.
+Closing = Callable[[PostWithNews], int | None]
 
 
 def goes_on(_: PostWithNews) -> None:
@@ -80,12 +82,12 @@ def make_examples(
     posts: Iterable[PostWithNews],
     search: Search,
     closing: Closing = goes_on,
-    never: Collection[str] = (),
+    never: Never = NEVER,
 ) -> Examples:
     """The candidates of posts, each from its own past.
 
-    What `search` knows by itself must be older than all of them; `never` are keys that are in
-    every post by construction.
+    What `search` knows by itself must be older than all of them; `never` are keys that do not
+    count, by the post's id: what the posts were searched for.
     """
     features, used = [np.zeros((0, len(FEATURES)), np.float32)], [np.zeros(0, np.uint8)]
     keys, gold, ids = [], [], []
@@ -93,8 +95,9 @@ def make_examples(
     while batch := list(islice(stream, TOGETHER)):
         unanswered = [read.unanswered() for read in batch]
         closed = [closing(read) for read in batch]
+        unwanted = [never.get(read.post.id, frozenset()) for read in batch]
         for read, (_, found) in zip(
-            batch, search.candidates(unanswered, never, closed), strict=True
+            batch, search.candidates(unanswered, unwanted, closed), strict=True
         ):
             wanted = {tag.key for tag in read.post.hashtags}
             features.append(found.features)
@@ -129,10 +132,8 @@ def thinned(examples: Examples, most: int, seed: int) -> tuple[Array, Array, Arr
 
 def grow(config: RankerConfig, parts: Sequence[Examples], seed: int) -> str:
     """One ranker as LightGBM writes it: trees that put used candidates before others."""
-    try:
+    with needs_extra("training", "train"):
         import lightgbm
-    except ModuleNotFoundError:
-        raise MissingExtra("training", "train") from None
     taken = [thinned(part, config.negatives, seed) for part in parts]
     features, used, sizes = (np.concatenate(column) for column in zip(*taken, strict=True))
     if not len(sizes):
@@ -180,7 +181,7 @@ def situations(
     posts: Sequence[PostWithNews],
     search: Search,
     config: RankerConfig,
-    never: Collection[str] = (),
+    never: Never = NEVER,
 ) -> list[Examples]:
     """Posts dealt out to the three situations: online, frozen, news only."""
     chance = random.Random(5)
@@ -199,7 +200,7 @@ def situations(
     return [
         make_examples(dealt(most, 1), search, goes_on, never),
         make_examples(dealt(0, frozen), search, closing, never),
-        make_examples(dealt(frozen, most), search, lambda _: NEVER, never),
+        make_examples(dealt(frozen, most), search, lambda _: CLOSED, never),
     ]
 
 

@@ -12,7 +12,6 @@ import hashlib
 import os
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,6 +24,7 @@ from hashnews.index.folder import NewsIndex
 from hashnews.learn.examples import Examples, RankerConfig, fit, situations, suggested
 from hashnews.news.store import NewsStore
 from hashnews.posts.table import remembered
+from hashnews.prepare.datasets import of_collection, rules_for
 from hashnews.prepare.preparer import Preparer
 from hashnews.records import Post, PreparedPost
 from hashnews.retrieve.all_words import BestRetriever
@@ -36,6 +36,7 @@ from hashnews.suggest.query import with_news
 from hashnews.suggest.ranker import Ranker
 from hashnews.text.entities import load_finder
 from hashnews.text.segment import shipped_segmenter
+from hashnews.times import time_of
 
 Watch = Callable[[Iterable[PreparedPost], str], Iterable[PreparedPost]]
 
@@ -124,17 +125,26 @@ def _lessons(config: SuggesterConfig, chosen: PostSet, watch: Watch) -> Lessons:
     with NewsStore(chosen.news) as store:
         finder = load_finder(store.state().finder or "fast")
         preparer = Preparer(shipped_segmenter(), finder)
-        raw = chain(_raw(chosen.history, None), _raw(chosen.posts, chosen.collection))
-        posts = [remembered(post) for post in preparer.remember(raw)]
-        usable = sorted(
-            preparer.prepare(_raw(chosen.posts, chosen.collection)), key=lambda post: _time(post)
-        )
+        files: list[tuple[Path, str | None]] = [(path, None) for path in chosen.history]
+        files += [(path, chosen.collection) for path in chosen.posts]
+        posts = [
+            remembered(post)
+            for path, collection in files
+            for post in preparer.remember(_raw(path, collection), rules_for(path))
+        ]
+        usable, never = [], {}
+        for path in chosen.posts:
+            rules = rules_for(path)
+            for post in preparer.prepare(_raw(path, chosen.collection), rules):
+                usable.append(post)
+                never[post.id] = rules.of(post.collection).keys
+        usable.sort(key=_order)
         first, last = int(config.warm_up * len(usable)), int((1 - config.held_out) * len(usable))
         if not first < last < len(usable):
             raise DataError(f"{len(usable)} posts with trailing hashtags are too few to learn from")
         some = usable[first:last]
         if len(some) > config.most:
-            some = sorted(random.Random(1).sample(some, config.most), key=lambda post: _time(post))
+            some = sorted(random.Random(1).sample(some, config.most), key=_order)
         retriever = BestRetriever(NewsIndex.open(store))
         began = remembered(some[0]).posted
         prior = prior_of(posts)
@@ -145,23 +155,18 @@ def _lessons(config: SuggesterConfig, chosen: PostSet, watch: Watch) -> Lessons:
 
         def lessons(posts: Sequence[PreparedPost], what: str) -> list[Examples]:
             read = [at for post in watch(posts, what) for at in with_news(retriever, store, [post])]
-            return situations(read, search, config.ranker)
+            return situations(read, search, config.ranker, never)
 
         taught, held_out = lessons(some, "taught"), lessons(usable[last:], "held out")
         return Lessons(taught, held_out, prior)
 
 
-def _raw(files: Iterable[Path], collection: str | None) -> Iterator[Post]:
-    for path in files:
-        for post in RecordFile(path, Post):
-            if collection in (None, post.collection):
-                yield post
+def _raw(path: Path, collection: str | None) -> Iterator[Post]:
+    return of_collection(RecordFile(path, Post), collection)
 
 
-def _time(post: PreparedPost) -> tuple[Any, str]:
-    if post.created_at is None:
-        raise DataError(f"post {post.id} has no created_at: without it nothing can be its past")
-    return post.created_at, post.id
+def _order(post: PreparedPost) -> tuple[Any, str]:
+    return time_of(post), post.id
 
 
 def _card(about: dict[str, Any]) -> str:

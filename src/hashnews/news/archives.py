@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
-from hashnews.config import explain
 from hashnews.errors import DataError, FetchError
 from hashnews.files import OnError
 from hashnews.news.pages import LARGEST, page_article
-from hashnews.news.summary import Refusals
+from hashnews.news.summary import Refusals, reason_of
 from hashnews.news.unpack import unpacked
 from hashnews.news.worker import Worker
 from hashnews.records import Article
@@ -26,23 +26,16 @@ HTML_TYPES = ("text/html", "application/xhtml+xml")
 NO_ARTICLE = "no article on the page"
 
 
+@dataclass
 class WarcFile:
     """The articles of one archive, gzipped or not; `done` is the share of it read so far."""
 
-    def __init__(
-        self,
-        path: str | Path,
-        on_error: OnError,
-        refusals: Refusals,
-        worker: Worker,
-        is_known: Callable[[str], bool],
-    ):
-        self.path = path
-        self.done = 0.0
-        self._on_error = on_error
-        self._refusals = refusals
-        self._worker = worker
-        self._is_known = is_known
+    path: str | Path
+    on_error: OnError
+    refusals: Refusals
+    worker: Worker
+    is_known: Callable[[str], bool]
+    done: float = 0.0
 
     def __iter__(self) -> Iterator[Article]:
         try:
@@ -53,9 +46,7 @@ class WarcFile:
                     yield from self._articles(number, record)
         except (OSError, ValueError, EOFError) as error:
             problem = DataError(f"cannot be read on as WARC: {error}", self.path)
-            if self._on_error == "stop":
-                raise problem from None
-            self._refusals.add(problem, "")
+            self.refusals.end_file(problem, self.on_error)
 
     def _articles(self, number: int, record: Any) -> Iterator[Article]:
         """The article of one record; what is not a page is passed over in silence."""
@@ -63,19 +54,18 @@ class WarcFile:
         content_type = (record.http_content_type or "").lower()
         if not content_type.startswith(HTML_TYPES) or record.http_headers.status_code != 200:
             return
-        if self._is_known(url):
-            self._refusals.summary.known["url"] += 1
+        if self.is_known(url):
+            self.refusals.summary.known["url"] += 1
             return
         try:
             yield self._article(url, record)
         except (DataError, FetchError, ValidationError) as error:
-            reason = explain(error) if isinstance(error, ValidationError) else error.reason
-            self._refusals.add(DataError(reason, self.path, number), url)
+            self.refusals.add(DataError(reason_of(error), self.path, number), url)
 
     def _article(self, url: str, record: Any) -> Article:
         packed = record.http_headers.get("Content-Encoding", "")
         body = unpacked(iter(lambda: record.reader.read(1 << 16), b""), packed, LARGEST)
-        found = self._worker.read("page", body, url=url)
+        found = self.worker.read("page", body, url=url)
         if found is None:
             raise DataError(NO_ARTICLE)
         return page_article(found, record.record_date)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterable, Iterator
 from datetime import date, datetime
 from hashlib import blake2b
@@ -12,8 +10,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hashnews.errors import DataError, MissingExtra
-from hashnews.files import write_records
+from hashnews.errors import DataError, needs_extra
+from hashnews.files import new_folder, write_records
 from hashnews.news.store import NewsStore, Stored
 from hashnews.records import Article, write_time
 from hashnews.times import A_DAY, date_of, microseconds
@@ -38,31 +36,21 @@ def _shown(stored: Stored, finder: str | None) -> Article:
 
 def export_parquet(target: Path, articles: Iterable[Stored], finder: str | None) -> int:
     """Articles in time order as `day=2020-06-02/part-0.parquet`, in a new directory."""
-    try:
+    with needs_extra("writing Parquet", "parquet"):
         import pyarrow
         from pyarrow import parquet
-    except ImportError:
-        raise MissingExtra("writing Parquet", "parquet") from None
-    if target.exists():
-        raise DataError("it exists already: give a new directory", target)
     text, when = pyarrow.string(), pyarrow.timestamp("us", tz="UTC")
     columns = {"id": text, "published_at": when, "source": text, "url": text, "title": text}
     columns |= {"text": text, "entities": pyarrow.list_(text), "finder": text}
     schema = pyarrow.schema(list(columns.items()))
-    scratch, count = target.with_name(f".{target.name}.tmp-{os.getpid()}"), 0
-    try:
+    count = 0
+    with new_folder(target) as scratch:
         for day, part, rows in _parts(articles):
             folder = scratch / f"day={day}"
-            folder.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(exist_ok=True)
             table = pyarrow.Table.from_pylist([_as_columns(row, finder) for row in rows], schema)
             parquet.write_table(table, folder / f"part-{part}.parquet", compression="zstd")
             count += len(rows)
-        scratch.mkdir(parents=True, exist_ok=True)  # where there was nothing to write
-        os.replace(scratch, target)
-    except OSError as error:
-        raise DataError(f"cannot be written: {error.strerror or error}", target) from None
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
     return count
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hashnews.news.entities import entities_of
 from hashnews.news.store import NewsStore, as_json
 from hashnews.text.entities import EntityFinder
 
@@ -45,15 +46,6 @@ class Reindexing:
         with self._store.database.transaction():
             self._store.database.run_many("INSERT INTO reindexed VALUES (?,?)", rows)
         self.done = batch[-1][0] / self._store.last_row()
-
-
-def entities_of(finder: EntityFinder, texts: list[tuple[str, str]]) -> list[list[str]]:
-    """The entities of titles and texts, one string a mention; a title is read by itself."""
-    found = finder.find_all([part for pair in texts for part in pair])
-    return [
-        [entity.text for part in (found[at], found[at + 1]) for entity in part]
-        for at in range(0, len(found), 2)
-    ]
 
 
 def _begin(store: NewsStore, finder: str) -> None:

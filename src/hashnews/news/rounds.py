@@ -15,14 +15,13 @@ from typing import Literal, NamedTuple
 
 from pydantic import ValidationError
 
-from hashnews.config import explain
 from hashnews.errors import DataError, FetchError
 from hashnews.news import feeds, pages
 from hashnews.news.fetch import Fetcher
 from hashnews.news.ingest import add_articles
 from hashnews.news.keys import keys_of
 from hashnews.news.store import NewsStore
-from hashnews.news.summary import Refusals, Summary
+from hashnews.news.summary import Refusals, Summary, reason_of
 from hashnews.news.worker import Worker
 from hashnews.records import Article, write_time
 from hashnews.text.entities import EntityFinder
@@ -34,7 +33,7 @@ FIRST_WAIT, LONGEST_WAIT = timedelta(minutes=5), timedelta(hours=4)
 LONGEST_ASKED = timedelta(days=1)
 
 
-class Marks(NamedTuple):
+class FeedMarks(NamedTuple):
     """What the last visit to a feed left behind."""
 
     etag: str | None = None
@@ -123,7 +122,7 @@ class Rounds:
         if self._full_text:
             articles = list(self._with_full_text(articles, result))
         add_articles(self._store, self._finder, articles, Refusals(result.summary))
-        self._keep(url, Marks(fetched.etag, fetched.last_modified))
+        self._keep(url, FeedMarks(fetched.etag, fetched.last_modified))
         return Visit(url, "fetched")
 
     def _articles(self, entries: list[feeds.Entry], url: str, result: Round) -> Iterator[Article]:
@@ -132,8 +131,7 @@ class Rounds:
             try:
                 article = feeds.article_of(entry, url, seen)
             except (DataError, ValidationError) as error:
-                reason = explain(error) if isinstance(error, ValidationError) else error.reason
-                result.summary.refused[reason] += 1
+                result.summary.refused[reason_of(error)] += 1
             else:
                 result.undated += "time" not in entry
                 yield article
@@ -157,13 +155,13 @@ class Rounds:
             return ""  # the feed's own text will do
         return str(found["text"]) if found else ""
 
-    def _marks(self, url: str) -> Marks:
+    def _marks(self, url: str) -> FeedMarks:
         found = self._store.database.rows(
             "SELECT etag, last_modified, failures, not_before FROM feeds WHERE url = ?", (url,)
         )
-        return Marks(*found[0]) if found else Marks()
+        return FeedMarks(*found[0]) if found else FeedMarks()
 
-    def _keep(self, url: str, marks: Marks) -> None:
+    def _keep(self, url: str, marks: FeedMarks) -> None:
         self._store.database.run(
             "INSERT OR REPLACE INTO feeds (url, etag, last_modified, failures, not_before) "
             "VALUES (?,?,?,?,?)",
@@ -171,7 +169,7 @@ class Rounds:
         )
 
 
-def _after_failure(marks: Marks, error: FetchError, now: datetime) -> Marks:
+def _after_failure(marks: FeedMarks, error: FetchError, now: datetime) -> FeedMarks:
     """Twice as long a wait with each failure in a row, or as long as the server asks for."""
     failures = marks.failures + 1
     wait = min(FIRST_WAIT * 2 ** min(failures - 1, 20), LONGEST_WAIT)

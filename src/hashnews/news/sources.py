@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from pydantic import ValidationError
 
-from hashnews.config import explain
 from hashnews.errors import DataError, FetchError
 from hashnews.files import FORMATS, OnError, RecordFile, open_bytes
 from hashnews.news import feeds, pages
 from hashnews.news.archives import NO_ARTICLE, WarcFile
-from hashnews.news.summary import Refusals
+from hashnews.news.summary import Refusals, reason_of
 from hashnews.news.unpack import joined
 from hashnews.news.worker import Worker
 from hashnews.records import Article
@@ -21,7 +21,7 @@ from hashnews.records import Article
 FEEDS, PAGES, ARCHIVES = (".xml", ".rss", ".atom"), (".html", ".htm"), (".warc",)
 
 
-class Source(Protocol):
+class ArticleStream(Protocol):
     """Articles of one file; `done` is the share of it read so far."""
 
     done: float
@@ -36,7 +36,7 @@ def open_news(
     refusals: Refusals,
     worker: Worker,
     is_known: Callable[[str], bool],
-) -> Source:
+) -> ArticleStream:
     """The articles of a file; `is_known` says of an address whether its article is stored."""
     name = Path(path).name.lower()
     suffix = Path(name.removesuffix(".gz")).suffix
@@ -52,30 +52,21 @@ def open_news(
     raise DataError(f"its name should end in one of {known}, also .gz", path)
 
 
+@dataclass
 class WholeFile:
     """A small file that is read at once: a feed or a page."""
 
-    def __init__(
-        self,
-        path: str,
-        on_error: OnError,
-        refusals: Refusals,
-        items: Callable[[bytes], Iterable[Callable[[], Article]]],
-    ):
-        self.path = path
-        self.done = 0.0
-        self._on_error = on_error
-        self._refusals = refusals
-        self._items = items
+    path: str
+    on_error: OnError
+    refusals: Refusals
+    items: Callable[[bytes], Iterable[Callable[[], Article]]]
+    done: float = 0.0
 
     def __iter__(self) -> Iterator[Article]:
         try:
-            items = list(self._items(self._body()))
+            items = list(self.items(self._body()))
         except (OSError, EOFError, FetchError) as error:
-            problem = DataError(_reason(error), self.path)
-            if self._on_error == "stop":
-                raise problem from None
-            self._refusals.add(problem, "")
+            self.refusals.end_file(DataError(reason_of(error), self.path), self.on_error)
             return
         for number, item in enumerate(items, 1):
             self.done = number / len(items)
@@ -83,7 +74,7 @@ class WholeFile:
             try:
                 yield item()
             except (DataError, ValidationError) as error:
-                self._refusals.add(DataError(_reason(error), self.path, number), "")
+                self.refusals.add(DataError(reason_of(error), self.path, number), "")
 
     def _body(self) -> bytes:
         with open_bytes(self.path) as (stream, _, _):
@@ -106,11 +97,3 @@ def _of_page(body: bytes, worker: Worker) -> Iterator[Callable[[], Article]]:
 
 def _later(function: Callable[..., Article], *values: Any) -> Callable[[], Article]:
     return lambda: function(*values)
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, ValidationError):
-        return explain(error)
-    if isinstance(error, DataError | FetchError):
-        return error.reason
-    return (error.strerror if isinstance(error, OSError) else None) or str(error)

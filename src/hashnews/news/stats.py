@@ -15,7 +15,7 @@ EIGHTHS = " ▏▎▍▌▋▊▉"
 MOST_LINES = 62
 
 
-class Statistics(NamedTuple):
+class NewsStatistics(NamedTuple):
     """Counts of a store; `days` holds only days that have articles."""
 
     articles: int
@@ -48,7 +48,7 @@ class Statistics(NamedTuple):
 
 def statistics(
     store: NewsStore, start: date | None = None, before: date | None = None
-) -> Statistics:
+) -> NewsStatistics:
     """Counts over the whole store, or over the days in [start, before)."""
     days: dict[date, int] = {}
     sources: dict[str, int] = {}
@@ -63,7 +63,7 @@ def statistics(
         given += with_entities
     ranked = dict(sorted(sources.items(), key=lambda item: (-item[1], item[0])))
     size = store.path.stat().st_size
-    return Statistics(sum(days.values()), days, ranked, given, store.state().finder, size)
+    return NewsStatistics(sum(days.values()), days, ranked, given, store.state().finder, size)
 
 
 def _number(day: date | None, default: int) -> int:

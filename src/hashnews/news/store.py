@@ -23,6 +23,7 @@ from hashnews.errors import StoreError
 from hashnews.news.database import PATIENCE, Database, Mode
 from hashnews.news.keys import Key, Why, id_key, url_key
 from hashnews.records import Article
+from hashnews.saved import sync
 from hashnews.times import A_DAY, MINUTE, microseconds, moment_of
 
 PAGE = 2000  # rows read at a time: the writer may commit between two pages
@@ -47,7 +48,7 @@ class Stored(NamedTuple):
     article: Article
 
 
-class State(NamedTuple):
+class StoreState(NamedTuple):
     """What a reader needs to know before it reads on."""
 
     last_row: int
@@ -135,10 +136,10 @@ class NewsStore:
 
     # ----- reading -----
 
-    def state(self) -> State:
+    def state(self) -> StoreState:
         """How far the store has grown."""
         facts = dict(self.database.rows("SELECT name, value FROM facts"))
-        return State(self.last_row(), int(facts.get("edition", 1)), facts.get("finder"))
+        return StoreState(self.last_row(), int(facts.get("edition", 1)), facts.get("finder"))
 
     def last_row(self) -> int:
         """The newest row; 0 in an empty store."""
@@ -229,9 +230,9 @@ class NewsStore:
                 problems = copy.check()
             if problems:
                 raise StoreError(f"{self.path} is damaged ({problems[0]}): the backup was not kept")
-            _sync(scratch)
+            sync(scratch)
             os.replace(scratch, path)
-            _sync(path.parent)
+            sync(path.parent)
         except OSError as error:
             raise StoreError(f"{path} cannot be written: {error.strerror}") from None
         finally:
@@ -252,11 +253,3 @@ def _as_row(row: int, new: New) -> tuple[object, ...]:
 def as_json(entities: Sequence[str]) -> str:
     """A list of entities as the store writes it."""
     return json.dumps(entities, ensure_ascii=False, separators=(",", ":"))
-
-
-def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -6,8 +6,11 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hashnews.errors import DataError
-from hashnews.files import Skipped
+from pydantic import ValidationError
+
+from hashnews.config import explain
+from hashnews.errors import DataError, FetchError
+from hashnews.files import OnError, Skipped
 from hashnews.news.keys import Why
 
 
@@ -50,3 +53,18 @@ class Refusals(Skipped):
         """Set one aside."""
         super().add(problem, content)
         self.summary.refused[problem.reason] += 1
+
+    def end_file(self, problem: DataError, on_error: OnError) -> None:
+        """Stop at a file that cannot be read on, or set the rest of it aside."""
+        if on_error == "stop":
+            raise problem from None
+        self.add(problem, "")
+
+
+def reason_of(error: Exception) -> str:
+    """Why something could not be read, in a few words."""
+    if isinstance(error, ValidationError):
+        return explain(error)
+    if isinstance(error, DataError | FetchError):
+        return error.reason
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)

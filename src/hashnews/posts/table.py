@@ -12,10 +12,10 @@ from datetime import timedelta
 from itertools import islice
 from typing import Any, NamedTuple
 
-from hashnews.errors import DataError, StoreError
+from hashnews.errors import StoreError
 from hashnews.news.store import PAGE, NewsStore
 from hashnews.records import Hashtag, PreparedPost
-from hashnews.times import MICROSECOND, microseconds, moment_of
+from hashnews.times import MICROSECOND, microseconds, moment_of, time_of
 
 KEPT = timedelta(days=400)  # what comes back comes back within a year: holidays, votes, seasons
 BATCH = 1000
@@ -43,9 +43,7 @@ class AddedPosts(NamedTuple):
 
 def remembered(post: PreparedPost, row: int = 0) -> Remembered:
     """A prepared post as the memory keeps it."""
-    if post.created_at is None:
-        raise DataError(f"post {post.id} has no created_at: without it nothing can be its past")
-    posted = microseconds(post.created_at)
+    posted = microseconds(time_of(post))
     return Remembered(row, posted, post.id, post.user, post.hashtags, post.inline, post.body)
 
 

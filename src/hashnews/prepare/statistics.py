@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from hashnews.errors import MissingExtra
+from hashnews.errors import needs_extra
 from hashnews.records import Hashtag, PreparedPost
 from hashnews.text.entities import EntityFinder
 from hashnews.text.tokens import words
@@ -91,10 +91,8 @@ def named_letters(tags: Sequence[Hashtag], finder: EntityFinder) -> list[int]:
 
 def plot_frequencies(frequencies: dict[int, int], path: Path) -> None:
     """The frequency distribution of hashtags as a picture."""
-    try:
+    with needs_extra("drawing a picture", "plots"):
         from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtra("drawing a picture", "plots") from None
     figure = Figure(figsize=(5, 3.2), layout="constrained")
     axes = figure.subplots()
     axes.loglog(list(frequencies), list(frequencies.values()), ".", color="#1b6ca8")

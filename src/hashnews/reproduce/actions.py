@@ -13,11 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hashnews.baselines.config import LstmTopConfig
-from hashnews.errors import DataError, optional
+from hashnews.errors import DataError, needs_extra
 from hashnews.files import RecordFile, new_file, write_records
 from hashnews.generate.config import TrainingConfig
 from hashnews.metrics import drawn
-from hashnews.prepare.preparer import Preparer, Split, write_prepared
+from hashnews.prepare.datasets import of_collection, rules_for
+from hashnews.prepare.preparer import Preparer
+from hashnews.prepare.splits import Split, write_prepared
 from hashnews.records import Article, Post, PreparedPost, Suggestion
 from hashnews.reproduce.suggestions import write_suggestions
 from hashnews.text.entities import load_finder
@@ -46,8 +48,8 @@ def prepare_posts(
     """Prepared posts with their part of the split, and Table 1."""
     entity_finder = load_finder(finder)
     preparer = Preparer(shipped_segmenter(), entity_finder, never)
-    posts = (post for post in RecordFile(raw, Post) if collection in (None, post.collection))
-    write_prepared(folder / POSTS, preparer.prepare(islice(posts, most)), split, seed)
+    posts = islice(of_collection(RecordFile(raw, Post), collection), most)
+    write_prepared(folder / POSTS, preparer.prepare(posts, rules_for(raw)), split, seed)
     write_json(folder / STATS, preparer.statistics.report(entity_finder, preparer.dropped))
 
 
@@ -100,7 +102,7 @@ def retrieve_contexts(
 
 def train_generator(folder: Path, *, config: TrainingConfig) -> None:
     """A trained generator; its checkpoints and learning curve stand beside it."""
-    with optional("training", "train", "torch", "safetensors"):
+    with needs_extra("training", "train"):
         from hashnews.generate.training import train
     train(config, folder / MODEL, lambda at: _say(at.step, at.steps, f"loss {at.loss:.3f}"))
 
@@ -167,7 +169,7 @@ def make_baseline(name: str, config: LstmTopConfig, seed: int, folder: Path) -> 
     if name in simple:
         baseline: Baseline = simple[name]()
         return baseline
-    with optional("LSTM-TOP", "train", "torch"):
+    with needs_extra("LSTM-TOP", "train"):
         from hashnews.baselines.lstm_top import LstmTop
     return LstmTop(config, seed, folder / "metrics.jsonl")
 

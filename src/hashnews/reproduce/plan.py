@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hashnews.errors import DataError
-from hashnews.prepare.preparer import Split
+from hashnews.prepare.splits import Split
 from hashnews.reproduce import actions, case_studies
 from hashnews.reproduce.config import ReproduceConfig, TableModel
 from hashnews.reproduce.runner import Step

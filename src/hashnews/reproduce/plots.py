@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hashnews.errors import MissingExtra
+from hashnews.errors import needs_extra
 from hashnews.reproduce.plan import Run
 from hashnews.reproduce.tables import label
 
@@ -21,10 +21,8 @@ DPI = 130
 
 def new_figure(width: float, height: float) -> Figure:
     """An empty figure."""
-    try:
+    with needs_extra("drawing figures", "plots"):
         from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtra("drawing figures", "plots") from None
     return Figure(figsize=(width, height), layout="constrained")
 
 

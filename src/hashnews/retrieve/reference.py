@@ -10,7 +10,7 @@ from pathlib import Path
 from hashnews.files import RecordFile
 from hashnews.index.day import Day, Entry, Settings, build_day
 from hashnews.index.folder import READING
-from hashnews.news.ingest import with_entities
+from hashnews.news.entities import with_entities
 from hashnews.records import Article
 from hashnews.text.entities import EntityFinder
 from hashnews.times import microseconds

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import closing
@@ -13,7 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from hashnews.errors import DataError
-from hashnews.files import RecordFile, file_format, open_bytes
+from hashnews.files import RecordFile, file_format, new_folder, open_bytes
 from hashnews.records import Post, parse_time
 
 LINES_A_FILE = 50_000
@@ -21,27 +19,17 @@ MOST_OPEN = 200  # files; systems allow a process some 1,000
 
 
 def cut_days(files: Iterable[str], target: Path, lines_a_file: int = LINES_A_FILE) -> int:
-    """Cut files of posts, raw or prepared, into days, in a new folder; gives how many there were.
+    """Cut files of posts, raw or prepared, into days, in a new folder; returns their number.
 
     The posts of a day keep their order.
     """
-    if target.exists():
-        raise DataError("it exists already: give a new folder", target)
-    scratch = target.with_name(f".{target.name}.tmp-{os.getpid()}")
     counts: Counter[date] = Counter()
-    try:
-        with closing(Parts()) as parts:
-            for path in files:
-                for day, line in _dated_lines(path):
-                    part = counts[day] // lines_a_file
-                    parts.add(scratch / f"day={day}" / f"part-{part}.jsonl", line)
-                    counts[day] += 1
-        scratch.mkdir(parents=True, exist_ok=True)
-        os.replace(scratch, target)
-    except OSError as error:
-        raise DataError(f"cannot be written: {error.strerror or error}", target) from None
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+    with new_folder(target) as scratch, closing(Parts()) as parts:
+        for path in files:
+            for day, line in _dated_lines(path):
+                part = counts[day] // lines_a_file
+                parts.add(scratch / f"day={day}" / f"part-{part}.jsonl", line)
+                counts[day] += 1
     return counts.total()
 
 

@@ -27,8 +27,8 @@ from hashnews.saved import (
     read_manifest,
     write_manifest,
 )
-from hashnews.scale.engine import Run, Worker, this_worker
-from hashnews.times import day_of
+from hashnews.scale.engine import Run, WorkerUsage, this_worker
+from hashnews.times import day_of, time_of
 
 DAY = re.compile(r"day=(\d{4}-\d\d-\d\d)")
 NUMBER = re.compile(r"(\d+)")
@@ -91,15 +91,16 @@ def read_day(
 
 def check_day(record: Post | PreparedPost | Article, day: date | None, path: Path) -> None:
     """Refuse a record that is in the wrong day: what it may see would not be what was checked."""
-    moment = record.published_at if isinstance(record, Article) else record.created_at
+    if isinstance(record, Article):
+        moment = record.published_at
+    else:
+        moment = time_of(record, "only dated posts go by day", path)
     what = type(record).__name__
-    if moment is None:
-        raise DataError(f"{what} {record.id} has no created_at: only dated posts go by day", path)
     if day is not None and day_of(moment) != (day - date(1970, 1, 1)).days:
         raise DataError(f"{what} {record.id} of {moment.isoformat()} is not of this day", path)
 
 
-class Step(Protocol):
+class DayStep(Protocol):
     """What turns a file of records into a file of lines; small, for it travels with every job."""
 
     kind: ClassVar[str]
@@ -108,10 +109,10 @@ class Step(Protocol):
         """The lines that one file becomes."""
 
 
-class Job(NamedTuple):
+class FileJob(NamedTuple):
     """One file to be made of another."""
 
-    step: Step
+    step: DayStep
     day: date
     source: Path
     target: Path
@@ -129,7 +130,7 @@ class Done(NamedTuple):
     sum: FileSum
     seconds: float
     """Of the processor's time."""
-    worker: Worker
+    worker: WorkerUsage
 
 
 class Result(NamedTuple):
@@ -143,7 +144,7 @@ class Result(NamedTuple):
     """Of the days not skipped."""
     seconds: float
     """Of the workers' processors."""
-    workers: list[Worker]
+    workers: list[WorkerUsage]
     """Each process once, as it was last seen."""
 
     def __str__(self) -> str:
@@ -210,11 +211,11 @@ class DayFolder:
 
 
 def write_days(
-    step: Step,
+    step: DayStep,
     made_from: Callable[[date], str],
     source: Days,
     target: Path,
-    run: Run[Job, Done],
+    run: Run[FileJob, Done],
     watch: Watch = lambda done: done,
 ) -> Result:
     """Make every day of a folder into a day of another; finished ones are skipped.
@@ -225,7 +226,7 @@ def write_days(
     for day, folder in folders.items():
         folder.begin()
         files = source.files[day]
-        new = [Job(step, day, path, folder.scratch / result_name(path)) for path in files]
+        new = [FileJob(step, day, path, folder.scratch / result_name(path)) for path in files]
         folder.waiting = {job.target.name for job in new}
         if len(folder.waiting) < len(new):
             raise DataError("two of its files would become one: rename them", files[0].parent)
@@ -246,7 +247,7 @@ def write_days(
 
 
 def unfinished(
-    step: Step, made_from: Callable[[date], str], source: Days, target: Path
+    step: DayStep, made_from: Callable[[date], str], source: Days, target: Path
 ) -> dict[date, DayFolder]:
     """The days that are still to be made."""
     if target.resolve() == source.folder.resolve():
@@ -266,7 +267,7 @@ def result_name(path: Path) -> str:
     return f"{stem}.jsonl.gz" if packed else f"{stem}.jsonl"
 
 
-def do(job: Job) -> Done:
+def do(job: FileJob) -> Done:
     """Make one file, unless a run before has."""
     began = time.process_time()
     if not job.target.parent.is_dir():

@@ -17,7 +17,7 @@ from itertools import islice
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from hashnews import __version__
-from hashnews.errors import ClusterError, HashNewsError, MissingExtra
+from hashnews.errors import ClusterError, HashNewsError, needs_extra
 
 J = TypeVar("J")
 R = TypeVar("R")
@@ -40,7 +40,7 @@ class Opens(Protocol[R_co]):
     def __hash__(self) -> int: ...
 
 
-class Worker(NamedTuple):
+class WorkerUsage(NamedTuple):
     """The process that did a job."""
 
     host: str
@@ -60,10 +60,8 @@ def one_by_one(work: Callable[[J], R], jobs: Iterable[J]) -> Iterator[R]:
 def on_ray(address: str | None = None) -> Iterator[Run[Any, Any]]:
     """Do jobs on the cluster at an address, or else on this machine's cores, in any order."""
     os.environ.setdefault(OOM_RETRIES, str(RETRIES))  # Ray reads it when it is imported
-    try:
+    with needs_extra("--engine ray", "ray"):
         import ray
-    except ImportError:
-        raise MissingExtra("--engine ray", "ray") from None
     joined = ray.is_initialized()
     if not joined:
         alone: dict[str, Any] = {"include_dashboard": False, "object_store_memory": SMALL}
@@ -127,7 +125,7 @@ def _run_on_ray(work: Callable[[J], R], jobs: Iterable[J]) -> Iterator[R]:
 
 
 def _told(work: Callable[[J], R], job: J, version: str) -> R:
-    """Do a job; what goes wrong is told in one line, for not all errors survive the way back."""
+    """Do a job; errors are reported in one line, because not all can be sent back."""
     host = socket.gethostname()
     if version != __version__:
         raise ClusterError(
@@ -153,7 +151,7 @@ def opened(source: Opens[R]) -> R:
     return source.open()
 
 
-def this_worker() -> Worker:
+def this_worker() -> WorkerUsage:
     """Who is at work here."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    return Worker(socket.gethostname(), os.getpid(), peak, _opened)
+    return WorkerUsage(socket.gethostname(), os.getpid(), peak, _opened)

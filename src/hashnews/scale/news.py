@@ -19,7 +19,7 @@ from hashnews.records import Article
 from hashnews.retrieve.reference import entries
 from hashnews.saved import FileSum, file_sum
 from hashnews.scale.days import Days, read_day
-from hashnews.scale.engine import Run, Worker, opened, this_worker
+from hashnews.scale.engine import Run, WorkerUsage, opened, this_worker
 from hashnews.scale.steps import Finder
 from hashnews.times import date_of
 
@@ -44,7 +44,7 @@ class BuiltDay(NamedTuple):
     sum: FileSum
     seconds: float
     """Of the processor's time."""
-    worker: Worker
+    worker: WorkerUsage
 
 
 class Built(NamedTuple):

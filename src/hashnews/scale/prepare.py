@@ -29,15 +29,14 @@ import numpy as np
 
 from hashnews.arrays import Array
 from hashnews.files import OnError, RecordFile, Skipped, write_records
-from hashnews.prepare.preparer import (
-    COPY,
-    Preparer,
+from hashnews.prepare.datasets import NO_RULES, DatasetRules, of_collection, rules_for
+from hashnews.prepare.preparer import COPY, Preparer, copy_digest
+from hashnews.prepare.splits import (
     Split,
     chronological_cuts,
     chronological_part,
-    copy_digest,
     random_part,
-    time_of,
+    seconds_of,
 )
 from hashnews.prepare.statistics import Statistics
 from hashnews.records import Post, PreparedPost
@@ -68,6 +67,8 @@ class Rules(NamedTuple):
     never: tuple[str, ...] = ()
     collection: str | None = None
     on_error: OnError = "stop"
+    dataset: DatasetRules = NO_RULES
+    """Those beside the posts, read when the work begins."""
 
     def beside(self, path: Path, what: str) -> Path:
         """A file of the work on a file; one that changed, or other rules, get other names."""
@@ -76,12 +77,12 @@ class Rules(NamedTuple):
         tag = hashlib.sha256(made_from.encode()).hexdigest()[:16]
         return self.work / path.parent.name / f"{path.name}.{tag}.{what}"
 
-    def marks(self, path: Path) -> Marks:
+    def marks(self, path: Path) -> DraftMarks:
         """The marks of a file."""
-        return Marks(self.beside(path, "marks"))
+        return DraftMarks(self.beside(path, "marks"))
 
 
-class Marks(NamedTuple):
+class DraftMarks(NamedTuple):
     """What is known of the posts of a draft, in files of a folder of their own.
 
     Digests are sorted, so a range of them is one piece of a mapped file.
@@ -135,10 +136,9 @@ def draft(job: DraftJob) -> None:
 
     def drafted() -> Iterator[PreparedPost]:
         posts = read_day(job.path, Post, rules.on_error, skipped)
-        wanted = (post for post in posts if rules.collection in (None, post.collection))
-        for post in preparer.prepare(wanted):
+        for post in preparer.prepare(of_collection(posts, rules.collection), rules.dataset):
             digests.append(int.from_bytes(copy_digest(post)))
-            times.append(time_of(post))
+            times.append(seconds_of(post))
             yield post
 
     write_records(rules.beside(job.path, "jsonl"), drafted())
@@ -150,7 +150,7 @@ def draft(job: DraftJob) -> None:
 class RangeJob(NamedTuple):
     """The copies with digests in [first, last] to be found."""
 
-    marks: list[Marks]  # in the order of the posts
+    marks: list[DraftMarks]  # in the order of the posts
     first: int
     last: int
 
@@ -194,7 +194,7 @@ class Finish:
             return post
         by_time = self.split == "chronological"
         part = (
-            chronological_part(time_of(post), self.cuts)
+            chronological_part(seconds_of(post), self.cuts)
             if by_time
             else random_part(post.id, self.seed)
         )
@@ -222,6 +222,7 @@ def prepare_days(
     """Prepare all days of posts; finished ones are skipped."""
     days = Days.of(raw)
     files = [path for day in days.files.values() for path in day]
+    rules = rules._replace(dataset=rules_for(raw, files))
     _draft(rules, [path for path in files if not rules.marks(path).folder.exists()], run)
     marks = [rules.marks(path) for path in files]
     told = [one.told() for one in marks]
@@ -257,7 +258,7 @@ def _draft(rules: Rules, files: list[Path], run: Run[Any, Any]) -> None:
         pass
 
 
-def _copies(marks: list[Marks], posts: int, run: Run[Any, Any]) -> list[Array]:
+def _copies(marks: list[DraftMarks], posts: int, run: Run[Any, Any]) -> list[Array]:
     """The places of the copies in each file."""
     ranges = -(-posts // RANGE)
     bounds = [(1 << 64) * at // max(1, ranges) for at in range(ranges + 1)]

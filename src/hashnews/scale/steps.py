@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import ClassVar, NamedTuple, TypeVar
 
 from hashnews.errors import StoreError
-from hashnews.news.ingest import unfit, with_entities
+from hashnews.news.entities import with_entities
+from hashnews.news.ingest import unfit
 from hashnews.posts.table import count_posts
 from hashnews.records import Article, Post, PreparedPost
 from hashnews.retrieve.batch import context_lines
 from hashnews.retrieve.source import Source
 from hashnews.saved import MANIFEST
-from hashnews.scale.days import Days, Done, Job, Result, Watch, read_day, write_days
+from hashnews.scale.days import Days, Done, FileJob, Result, Watch, read_day, write_days
 from hashnews.scale.engine import Run, opened
 from hashnews.suggest.pipeline import HashNews
 from hashnews.text.entities import EntityFinder, load_finder
@@ -44,7 +45,11 @@ class Retrieve:
 
 
 def retrieve_days(
-    source: Source, posts: Path, target: Path, run: Run[Job, Done], watch: Watch = lambda done: done
+    source: Source,
+    posts: Path,
+    target: Path,
+    run: Run[FileJob, Done],
+    watch: Watch = lambda done: done,
 ) -> Result:
     """The contexts of all days of posts; workers read the folder of the index, never the store."""
     source.open()  # an index beside a store is brought up to date, a reference built
@@ -60,7 +65,7 @@ def retrieve_days(
     return write_days(step, made_from, Days.of(posts), target, run, watch)
 
 
-class Asked(NamedTuple):
+class SuggestSource(NamedTuple):
     """From what hashtags are suggested; a worker opens it once."""
 
     news: Path
@@ -93,7 +98,7 @@ class Asked(NamedTuple):
 class Suggest:
     """Posts to answers."""
 
-    asked: Asked
+    source: SuggestSource
     most: int
     min_score: float
     kind: ClassVar[str] = "suggestions by day"
@@ -101,23 +106,27 @@ class Suggest:
     @classmethod
     def of(cls, news: Path, model: Path | None, most: int = 10, min_score: float = 0.0) -> Suggest:
         """From a store and a model, by default the shipped one."""
-        return cls(Asked(news, model), most, min_score)
+        return cls(SuggestSource(news, model), most, min_score)
 
     def lines(self, path: Path) -> Iterator[str]:
         """The answer to each post; how long it took is left out, or no two runs were the same."""
-        hashnews = opened(self.asked)
+        hashnews = opened(self.source)
         for posts in batches(read_day(path, Post), TOGETHER):
             for answer in hashnews.suggest_all(posts, self.most, self.min_score):
                 yield answer.model_copy(update={"timings_ms": {}}).to_json()
 
 
 def suggest_days(
-    step: Suggest, posts: Path, target: Path, run: Run[Job, Done], watch: Watch = lambda done: done
+    step: Suggest,
+    posts: Path,
+    target: Path,
+    run: Run[FileJob, Done],
+    watch: Watch = lambda done: done,
 ) -> Result:
     """The answers to all days of posts."""
-    with step.asked.open() as hashnews:  # brings the index up to date
-        state = step.asked.state_of(hashnews)
-    step = replace(step, asked=step.asked._replace(state=state))
+    with step.source.open() as hashnews:  # brings the index up to date
+        state = step.source.state_of(hashnews)
+    step = replace(step, source=step.source._replace(state=state))
     return write_days(step, lambda _: str(step), Days.of(posts), target, run, watch)
 
 
@@ -149,7 +158,7 @@ class FindEntities:
 
 
 def find_days(
-    finder: str, news: Path, target: Path, run: Run[Job, Done], watch: Watch = lambda done: done
+    finder: str, news: Path, target: Path, run: Run[FileJob, Done], watch: Watch = lambda done: done
 ) -> Result:
     """All days of news with entities."""
     step = FindEntities(Finder(finder), datetime.now(UTC))

@@ -17,8 +17,8 @@ from starlette.types import ASGIApp
 
 from hashnews import __version__
 from hashnews.records import Answer, Article, parse_time
-from hashnews.service.middleware import Gate
-from hashnews.service.pool import Crew
+from hashnews.service.middleware import Middleware
+from hashnews.service.pool import Pool
 from hashnews.service.problems import (
     FULL,
     STARTING,
@@ -54,8 +54,8 @@ QUEUED = {"/suggest", "/suggest/batch", "/retrieve"}
 PAGE = resources.files("hashnews.service") / "page"
 
 
-def create_app(crew: Crew) -> ASGIApp:
-    """The service: its endpoints and its page, behind the gate."""
+def create_app(pool: Pool) -> ASGIApp:
+    """The service: its endpoints and its page, behind the middleware."""
     app = FastAPI(
         title="HashNews",
         version=__version__,
@@ -64,21 +64,23 @@ def create_app(crew: Crew) -> ASGIApp:
         redoc_url=None,
     )
     answer_problems(app)
-    _work(app, crew)
-    _writing(app, crew)
-    _state(app, crew)
+    _work(app, pool)
+    _writing(app, pool)
+    _state(app, pool)
     _page(app)
     largest = {"/suggest/batch": LARGEST_BATCH, "/news": LARGEST_NEWS}
-    return Gate(app, crew.metrics, crew.settings.seconds, largest, partial(_turned_away, crew))
+    return Middleware(
+        app, pool.metrics, pool.settings.seconds, largest, partial(_turned_away, pool)
+    )
 
 
-def _turned_away(crew: Crew, path: str, headers: Headers) -> HTTPException | None:
+def _turned_away(pool: Pool, path: str, headers: Headers) -> HTTPException | None:
     """Why a request need not even be read: no key, still starting, too much at once."""
-    if path == "/news" and (no := _may_not_write(crew.settings, headers)) is not None:
+    if path == "/news" and (no := _may_not_write(pool.settings, headers)) is not None:
         return no
-    if not crew.ready and path.startswith(WORK):
+    if not pool.ready and path.startswith(WORK):
         return not_now(STARTING)
-    if path in QUEUED and len(crew.waiting) >= crew.waiting.limit:
+    if path in QUEUED and len(pool.queue) >= pool.queue.limit:
         return not_now(FULL)
     return None
 
@@ -108,23 +110,23 @@ def _json(content: bytes) -> Response:
     return Response(content, media_type="application/json")
 
 
-def _work(app: FastAPI, crew: Crew) -> None:
+def _work(app: FastAPI, pool: Pool) -> None:
     @app.post("/suggest", response_model=Answer, responses=ASKING)
     async def suggest(post: AskedPost, n: Most = 10, min_score: Least = 0.0) -> Response:
         """Suggest hashtags for a post; one without `created_at` counts as written now."""
-        (answer,) = await crew.ask("suggest", [Ask(post, n, min_score)])
+        (answer,) = await pool.ask("suggest", [Ask(post, n, min_score)])
         return _json(answer)
 
     @app.post("/suggest/batch", response_model=Answers, responses=ASKING)
     async def suggest_batch(asked: AskedPosts, n: Most = 10, min_score: Least = 0.0) -> Response:
         """Suggest hashtags for several posts."""
-        answers = await crew.ask("suggest", [Ask(post, n, min_score) for post in asked.posts])
+        answers = await pool.ask("suggest", [Ask(post, n, min_score) for post in asked.posts])
         return _json(b'{"answers":[' + b",".join(answers) + b"]}")
 
     @app.post("/retrieve", response_model=Context, responses=ASKING)
     async def retrieve(post: AskedPost) -> Response:
         """Find the news before a post, and the context words drawn from it."""
-        (context,) = await crew.ask("retrieve", [Ask(post)])
+        (context,) = await pool.ask("retrieve", [Ask(post)])
         return _json(context)
 
     @app.get("/trends", response_model=Trends, responses=LOOKING_UP)
@@ -138,7 +140,7 @@ def _work(app: FastAPI, crew: Crew) -> None:
         except ValueError as error:
             problem = {"loc": ("query", "at"), "msg": str(error)}
             raise RequestValidationError([problem]) from None
-        return _json(await crew.ask_desk("trends", moment, n))
+        return _json(await pool.ask_news("trends", moment, n))
 
     @app.get(
         "/articles/{identifier:path}",
@@ -147,16 +149,16 @@ def _work(app: FastAPI, crew: Crew) -> None:
     )
     async def article(identifier: str) -> Response:
         """Give an article."""
-        found = await crew.ask_desk("article", identifier)
+        found = await pool.ask_news("article", identifier)
         if found is None:
             raise refusal(404, "there is no article of this id")
         return _json(found)
 
 
-def _writing(app: FastAPI, crew: Crew) -> None:
+def _writing(app: FastAPI, pool: Pool) -> None:
     def key(request: Request, _: Annotated[object, Depends(KEY)]) -> None:
-        # The gate has looked, by the path; what leads here by another path is caught here.
-        if (no := _may_not_write(crew.settings, request.headers)) is not None:
+        # The middleware checks by path; this also catches other paths that lead here.
+        if (no := _may_not_write(pool.settings, request.headers)) is not None:
             raise no
 
     @app.post(
@@ -167,10 +169,10 @@ def _writing(app: FastAPI, crew: Crew) -> None:
     )
     async def add_news(given: GivenArticles) -> AddedArticles:
         """Add articles: when this answers they are on the disk, a second later searchable."""
-        return AddedArticles.model_validate(await crew.ask_desk("add", given.articles))
+        return AddedArticles.model_validate(await pool.ask_news("add", given.articles))
 
 
-def _state(app: FastAPI, crew: Crew) -> None:
+def _state(app: FastAPI, pool: Pool) -> None:
     @app.get("/health", responses=_errors(504))
     async def health() -> Health:
         """Say that the service runs."""
@@ -179,17 +181,17 @@ def _state(app: FastAPI, crew: Crew) -> None:
     @app.get("/ready", responses=_errors(503, 504))
     async def ready() -> Ready:
         """Say that the service can answer, and from which news."""
-        if not crew.ready or not any(seat.process for seat in crew.seats):
+        if not pool.ready or not any(slot.process for slot in pool.slots):
             raise not_now(STARTING)
         return Ready(
-            status="ready", version=__version__, **crew.news._asdict(),
-            sample=crew.settings.news is None,
+            status="ready", version=__version__, **pool.news._asdict(),
+            sample=pool.settings.news is None,
         )  # fmt: skip
 
     @app.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
     async def metrics() -> Response:
         """Figures, in the text format of Prometheus."""
-        return Response(crew.metrics.text(), media_type="text/plain; version=0.0.4")
+        return Response(pool.metrics.text(), media_type="text/plain; version=0.0.4")
 
 
 def _page(app: FastAPI) -> None:

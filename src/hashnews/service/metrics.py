@@ -31,7 +31,7 @@ class Metrics:
         self.batch = Histogram(
             "hashnews_batch_posts", "Posts of a micro-batch.", buckets=POSTS, registry=self.registry
         )
-        self.waiting = self._gauge("hashnews_waiting_posts", "Posts that wait in the queue.")
+        self.queued = self._gauge("hashnews_waiting_posts", "Posts that wait in the queue.")
         self.articles = self._gauge("hashnews_articles", "Articles in the store.")
         self.newest = self._gauge(
             "hashnews_newest_article_timestamp_seconds", "When the newest article was published."
@@ -51,14 +51,14 @@ class Metrics:
 
     def watch_memory(self, processes: Callable[[], Iterable[tuple[str, int]]]) -> None:
         """Tell the memory of these processes, named, whenever somebody asks."""
-        self.registry.register(_Memory(processes))
+        self.registry.register(_MemoryCollector(processes))
 
     def text(self) -> bytes:
         """What GET /metrics answers."""
         return generate_latest(self.registry)
 
 
-class _Memory(Collector):
+class _MemoryCollector(Collector):
     def __init__(self, processes: Callable[[], Iterable[tuple[str, int]]]):
         self._processes = processes
 

@@ -1,4 +1,4 @@
-"""The gate every request goes through: its id, its limits, the headers of safety, log and figures.
+"""What every request passes through: request id, limits, security headers, log, metrics.
 
 Written against ASGI itself, outside the framework, so that it sees every answer and costs little.
 """
@@ -38,7 +38,7 @@ SAFETY = {
 }
 
 
-class Gate:
+class Middleware:
     """Wraps the app."""
 
     def __init__(

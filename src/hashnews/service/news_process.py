@@ -1,6 +1,6 @@
-"""What the newsdesk process does: it adds articles, keeps the index up to date and looks things up.
+"""What the news process does: it adds articles, keeps the index up to date and looks things up.
 
-It is the only one that builds days of the index; the suggesting processes read what it built.
+It is the only one that builds days of the index; the suggest processes read what it built.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from hashnews.text.entities import EntityFinder, load_finder
 from hashnews.times import A_DAY, microseconds, moment_of
 
 
-class Newsdesk:
+class NewsProcess:
     """One store and its index."""
 
     def __init__(self, news: Path | None, writes: bool):

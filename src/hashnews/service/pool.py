@@ -1,8 +1,8 @@
-"""The processes behind the service: started, fed, refreshed, replaced.
+"""The pool of processes behind the service: started, given work, refreshed, replaced.
 
-Each suggester has a seat. A seat takes a micro-batch, gives it to its process and hands out the
-answers. Whoever wants the process for something else (taking in new articles, making room for one
-with a new model) waits for the seat's lock, so no request is ever interrupted.
+Each suggest process has a slot. A slot takes a micro-batch from the queue, gives it to its process
+and returns the answers. Other uses of the process (a refresh, a replacement with a new model) wait
+for the slot's lock, so no request is ever interrupted.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from hashnews.saved import MANIFEST
 from hashnews.service.logs import log
 from hashnews.service.metrics import Metrics
 from hashnews.service.process import CallFailed, Process, ProcessDied
-from hashnews.service.queue import Ask, Job, Method, QueueFull, WaitingPosts
+from hashnews.service.queue import Ask, Job, Method, PostQueue, QueueFull
 from hashnews.service.schemas import Holdings
 from hashnews.service.settings import ServiceSettings
 
@@ -28,24 +28,24 @@ LOOKING = 0.2  # seconds between two looks for new articles
 LOOKING_FOR_MODELS = 1.0
 AFTER_REFUSAL = 10.0  # seconds until a model is tried again: it may still be on its way
 PAUSES = (0.1, 1.0, 5.0, 30.0)  # seconds before a process that will not start is tried again
-MOST_AT_THE_DESK = 32  # requests that may wait for the newsdesk
+MOST_NEWS_CALLS = 32  # requests that may wait for the news process
 
 
-def make_suggester(news: Path | None, model: Path | None) -> Any:
+def make_suggest_process(news: Path | None, model: Path | None) -> Any:
     """Made in the new process: the service itself never imports what is heavy."""
-    from hashnews.service.suggest_process import Suggester
+    from hashnews.service.suggest_process import SuggestProcess
 
-    return Suggester(news, model)
+    return SuggestProcess(news, model)
 
 
-def make_newsdesk(news: Path | None, writes: bool) -> Any:
+def make_news_process(news: Path | None, writes: bool) -> Any:
     """Made in the new process, too."""
-    from hashnews.service.news_process import Newsdesk
+    from hashnews.service.news_process import NewsProcess
 
-    return Newsdesk(news, writes)
+    return NewsProcess(news, writes)
 
 
-class Seat:
+class Slot:
     """A place for a process; the lock is held by whoever is talking to it."""
 
     def __init__(self, name: str):
@@ -54,53 +54,53 @@ class Seat:
         self.process: Process | None = None
 
 
-class Crew:
+class Pool:
     """All processes of a service."""
 
     def __init__(self, settings: ServiceSettings, metrics: Metrics):
         self.settings = settings
         self.metrics = metrics
-        self.waiting = WaitingPosts(settings.queue, settings.batch)
-        self.seats = [Seat(f"suggester-{n}") for n in range(1, settings.workers + 1)]
-        self.desk = Seat("newsdesk")
+        self.queue = PostQueue(settings.queue, settings.batch)
+        self.slots = [Slot(f"suggest-{n}") for n in range(1, settings.workers + 1)]
+        self.news_slot = Slot("news")
         self.model_sum: str | None = None
         self.ready = False
         self.news = Holdings(0, None, None)
-        self._at_the_desk = 0
+        self._news_calls = 0
         self._added = asyncio.Event()
-        self._behind: list[Seat] = []  # suggesters that have not taken in the newest articles
+        self._behind: list[Slot] = []  # those without the newest articles
         self._tasks: set[asyncio.Task[None]] = set()
-        metrics.waiting.set_function(lambda: len(self.waiting))
-        metrics.ready.set_function(lambda: sum(seat.process is not None for seat in self.seats))
+        metrics.queued.set_function(lambda: len(self.queue))
+        metrics.ready.set_function(lambda: sum(slot.process is not None for slot in self.slots))
         metrics.watch_memory(self._processes)
 
     # ----- asking -----
 
     async def ask(self, method: Method, asked: list[Ask]) -> list[bytes]:
         """The answers to posts, in order; raises `QueueFull` at once where too many wait."""
-        futures = await self.waiting.put(method, asked)
+        futures = await self.queue.put(method, asked)
         try:
             return await asyncio.gather(*futures)
         finally:
             for future in futures:  # where one failed, or the client waits no longer
                 future.cancel()
 
-    async def ask_desk(self, method: str, *arguments: Any) -> Any:
-        """What the newsdesk answers."""
-        if self._at_the_desk >= MOST_AT_THE_DESK:
+    async def ask_news(self, method: str, *arguments: Any) -> Any:
+        """The answer of the news process."""
+        if self._news_calls >= MOST_NEWS_CALLS:
             raise QueueFull
         # The call goes on though the client may not wait for it.
-        answer = await asyncio.shield(self._call_desk(method, *arguments))
+        answer = await asyncio.shield(self._call_news(method, *arguments))
         if method == "add":
             self._added.set()
         return answer
 
-    async def _call_desk(self, method: str, *arguments: Any) -> Any:
-        self._at_the_desk += 1
+    async def _call_news(self, method: str, *arguments: Any) -> Any:
+        self._news_calls += 1
         try:
-            return await self._call(self.desk, method, *arguments)
+            return await self._call(self.news_slot, method, *arguments)
         finally:
-            self._at_the_desk -= 1
+            self._news_calls -= 1
 
     # ----- beginning and ending -----
 
@@ -109,19 +109,19 @@ class Crew:
         self.model_sum = model_sum(self.settings.model)
         try:
             async with asyncio.TaskGroup() as group:
-                for seat in (self.desk, *self.seats):
-                    group.create_task(self._occupy(seat))
+                for slot in (self.news_slot, *self.slots):
+                    group.create_task(self._occupy(slot))
             await self._look_for_news()
         except BaseExceptionGroup as several:
             raise several.exceptions[0] from None  # the first; it ended the others
         self.ready = True
         self._begin(self._keep_looking())
         self._begin(self._keep_model())
-        for seat in self.seats:
-            self._begin(self._work(seat))
+        for slot in self.slots:
+            self._begin(self._work(slot))
 
-    async def _occupy(self, seat: Seat) -> None:
-        seat.process = await self._start(seat)
+    async def _occupy(self, slot: Slot) -> None:
+        slot.process = await self._start(slot)
 
     async def stop(self) -> None:
         """End all processes, each after what it is doing."""
@@ -129,7 +129,7 @@ class Crew:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        held = [seat.process for seat in (self.desk, *self.seats) if seat.process]
+        held = [slot.process for slot in (self.news_slot, *self.slots) if slot.process]
         await asyncio.gather(*(process.close() for process in held))
 
     def _begin(self, work: Coroutine[Any, Any, None]) -> None:
@@ -137,53 +137,53 @@ class Crew:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _start(self, seat: Seat) -> Process:
+    async def _start(self, slot: Slot) -> Process:
         settings = self.settings
-        if seat is self.desk:
-            process = Process(make_newsdesk, settings.news, settings.key is not None)
+        if slot is self.news_slot:
+            process = Process(make_news_process, settings.news, settings.key is not None)
         else:
-            process = Process(make_suggester, settings.news, settings.model)
+            process = Process(make_suggest_process, settings.news, settings.model)
         try:
             await process.ready(STARTING)
         except BaseException:
             await process.kill()
             raise
-        log("started", process=seat.name, pid=process.pid)
+        log("started", process=slot.name, pid=process.pid)
         return process
 
-    async def _replace(self, seat: Seat, gone: Process, why: str) -> None:
+    async def _replace(self, slot: Slot, gone: Process, why: str) -> None:
         """Put a new process where one ended."""
-        async with seat.lock:
-            if seat.process is not gone:
+        async with slot.lock:
+            if slot.process is not gone:
                 return  # somebody noticed before us
-            log("replacing", level="error", process=seat.name, why=why)
-            self.metrics.restarts.labels(seat.name).inc()
-            seat.process = None
+            log("replacing", level="error", process=slot.name, why=why)
+            self.metrics.restarts.labels(slot.name).inc()
+            slot.process = None
             await gone.kill()
             attempt = 0
-            while seat.process is None:
+            while slot.process is None:
                 await asyncio.sleep(PAUSES[min(attempt, len(PAUSES) - 1)])
                 attempt += 1
                 try:
-                    seat.process = await self._start(seat)
+                    slot.process = await self._start(slot)
                 except (HashNewsError, ProcessDied, CallFailed) as error:
-                    log("cannot start", level="error", process=seat.name, why=str(error))
+                    log("cannot start", level="error", process=slot.name, why=str(error))
 
     # ----- at work -----
 
-    async def _work(self, seat: Seat) -> None:
+    async def _work(self, slot: Slot) -> None:
         while True:
-            jobs = await self.waiting.take()
+            jobs = await self.queue.take()
             try:
-                await self._do(seat, jobs)
+                await self._do(slot, jobs)
             except asyncio.CancelledError:
                 _fail(jobs, ProcessDied("the service stops"))
                 raise
 
-    async def _do(self, seat: Seat, jobs: list[Job]) -> None:
+    async def _do(self, slot: Slot, jobs: list[Job]) -> None:
         self.metrics.batch.observe(len(jobs))
         try:
-            results = await self._call(seat, jobs[0].method, [job.ask for job in jobs])
+            results = await self._call(slot, jobs[0].method, [job.ask for job in jobs])
         except (HashNewsError, ProcessDied, CallFailed) as error:
             _fail(jobs, error)
             return
@@ -195,18 +195,18 @@ class Crew:
                     job.answer.set_exception(result)
 
     async def _call(
-        self, seat: Seat, method: str, *arguments: Any, seconds: float | None = None
+        self, slot: Slot, method: str, *arguments: Any, seconds: float | None = None
     ) -> Any:
-        """Call the process of a seat; one that ended or hangs is replaced."""
-        async with seat.lock:
-            process = seat.process
+        """Call the process of a slot; one that ended or hangs is replaced."""
+        async with slot.lock:
+            process = slot.process
             if process is None:
-                raise ProcessDied(f"{seat.name} has not started")
+                raise ProcessDied(f"{slot.name} has not started")
             try:
                 limit = seconds or 3 * self.settings.seconds
                 return await process.call(method, *arguments, seconds=limit)
             except ProcessDied as error:
-                self._begin(self._replace(seat, process, str(error)))
+                self._begin(self._replace(slot, process, str(error)))
                 raise
 
     # ----- new articles -----
@@ -223,15 +223,15 @@ class Crew:
                 await asyncio.sleep(LOOKING_FOR_MODELS)
 
     async def _look_for_news(self) -> None:
-        """Have what was added indexed, then let every suggester take it in."""
+        """Have what was added indexed, then refresh every suggest process."""
         # All days may have to be built again, after a `news reindex` by another program.
-        found = await self._call(self.desk, "refresh", seconds=STARTING)
+        found = await self._call(self.news_slot, "refresh", seconds=STARTING)
         if found is not None:
             self.news = found
             self.metrics.articles.set(found.articles)
             if found.newest is not None:
                 self.metrics.newest.set(found.newest.timestamp())
-            self._behind = list(self.seats) if self.ready else []
+            self._behind = list(self.slots) if self.ready else []
             log("took in news", articles=found.articles)
         while self._behind:  # one after the other: the others go on meanwhile
             await self._call(self._behind[0], "refresh")
@@ -253,12 +253,12 @@ class Crew:
                 await asyncio.sleep(AFTER_REFUSAL)
 
     async def _take_over(self, found: str | None) -> None:
-        """Seat after seat: start a process with the new model, then let it have the place."""
-        for seat in self.seats:
-            process = await self._start(seat)
-            async with seat.lock:
-                old, seat.process = seat.process, process
-            self._behind.append(seat)  # articles may have come in while it started
+        """One slot at a time: start a process with the new model, then swap it in."""
+        for slot in self.slots:
+            process = await self._start(slot)
+            async with slot.lock:
+                old, slot.process = slot.process, process
+            self._behind.append(slot)  # articles may have come in while it started
             if old is not None:
                 await old.close()
         self.model_sum = found
@@ -266,9 +266,9 @@ class Crew:
         log("model taken over", model=str(self.settings.model))
 
     def _processes(self) -> Iterator[tuple[str, int]]:
-        for seat in (self.desk, *self.seats):
-            if seat.process is not None and seat.process.pid is not None:
-                yield seat.name, seat.process.pid
+        for slot in (self.news_slot, *self.slots):
+            if slot.process is not None and slot.process.pid is not None:
+                yield slot.name, slot.process.pid
 
 
 def _fail(jobs: list[Job], error: Exception) -> None:
@@ -278,7 +278,7 @@ def _fail(jobs: list[Job], error: Exception) -> None:
 
 
 def model_sum(directory: Path | None) -> str | None:
-    """What tells one model from another: the sum of its manifest; None where there is none."""
+    """The checksum of a model's manifest, to see when the model changes; None without one."""
     if directory is None:
         return None
     try:

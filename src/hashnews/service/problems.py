@@ -1,4 +1,4 @@
-"""Errors as the service tells them: one shape for all, with a code that programs can go by.
+"""Errors as the service reports them: one shape for all, with a code for programs.
 
 An error is `{"error": {"code": "busy", "message": ..., "request_id": ..., "details": [...]}}`.
 """
@@ -86,7 +86,7 @@ def error_response(
 
 
 def answer_problems(app: FastAPI) -> None:
-    """Have every error of an app told in the one shape."""
+    """Report every error of an app in the one shape."""
 
     @app.exception_handler(HTTPException)
     async def refused(request: Request, error: HTTPException) -> JSONResponse:
@@ -118,7 +118,7 @@ def answer_problems(app: FastAPI) -> None:
 
     @app.exception_handler(Exception)
     async def unforeseen(request: Request, _: Exception) -> JSONResponse:
-        return _response(request, 500, INTERNAL)  # the gate logs it
+        return _response(request, 500, INTERNAL)  # the middleware logs it
 
 
 INTERNAL = "this should not have happened; the log of the service says more"

@@ -1,4 +1,4 @@
-"""Posts that wait: a bounded queue, taken from in micro-batches.
+"""The queue of posts: bounded, emptied in micro-batches.
 
 A batch is whatever waits when a process becomes free. So there is no artificial delay: a single
 client gets batches of one, and under load batches grow by themselves.
@@ -36,7 +36,7 @@ class Job(NamedTuple):
     answer: asyncio.Future[bytes]
 
 
-class WaitingPosts:
+class PostQueue:
     """First come, first served, in batches of one kind."""
 
     def __init__(self, limit: int, batch: int):

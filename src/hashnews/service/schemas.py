@@ -59,7 +59,7 @@ class Answers(BaseModel):
 class Context(BaseModel):
     """The news for a post, as `hashnews retrieve` writes it."""
 
-    class Found(BaseModel):
+    class ContextArticle(BaseModel):
         """An article, best first."""
 
         id: str
@@ -67,7 +67,7 @@ class Context(BaseModel):
         window: int
 
     post_id: str
-    articles: list[Found]
+    articles: list[ContextArticle]
     context: list[tuple[str, float]]
 
 
@@ -96,7 +96,7 @@ class AddedArticles(BaseModel):
     refused_because: dict[str, int]
 
 
-class Trend(BaseModel):
+class RisingEntity(BaseModel):
     """An entity on the rise; `counts` are the articles a day that name it, oldest first."""
 
     entity: str
@@ -109,7 +109,7 @@ class Trends(BaseModel):
 
     at: PostTime
     days: list[date]
-    trends: list[Trend]
+    trends: list[RisingEntity]
 
 
 class Holdings(NamedTuple):

@@ -14,7 +14,7 @@ from hashnews.errors import ConfigError, HashNewsError
 from hashnews.news.store import NewsStore
 from hashnews.service.logs import log, start_logging
 from hashnews.service.metrics import Metrics
-from hashnews.service.pool import Crew
+from hashnews.service.pool import Pool
 from hashnews.service.process import CallFailed, ProcessDied
 from hashnews.service.settings import ServiceSettings
 
@@ -35,28 +35,28 @@ async def _serve(settings: ServiceSettings) -> None:
     listener = _bind(settings)
     host, port = listener.getsockname()[:2]
     address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
-    crew = Crew(settings, Metrics())
-    starting = asyncio.create_task(_start(crew, address))
+    pool = Pool(settings, Metrics())
+    starting = asyncio.create_task(_start(pool, address))
     await asyncio.sleep(0)  # the processes are on their way: they and we now import side by side
-    server = _server(crew)
+    server = _server(pool)
     starting.add_done_callback(lambda task: _end_if_failed(task, server))
     try:
         await server.serve([listener])
     finally:
         starting.cancel()
         await asyncio.wait([starting])
-        await crew.stop()
+        await pool.stop()
         log("stopped")
     if not starting.cancelled() and (problem := starting.exception()) is not None:
         raise problem
 
 
-def _server(crew: Crew) -> uvicorn.Server:
+def _server(pool: Pool) -> uvicorn.Server:
     from hashnews.service.app import create_app
 
     return _Server(
         uvicorn.Config(
-            create_app(crew), lifespan="off", http="h11", log_config=None, access_log=False,
+            create_app(pool), lifespan="off", http="h11", log_config=None, access_log=False,
             server_header=False, proxy_headers=False, backlog=BACKLOG,
             timeout_graceful_shutdown=GRACE, timeout_keep_alive=KEEP_ALIVE,
         )
@@ -68,14 +68,14 @@ def _end_if_failed(starting: asyncio.Task[None], server: uvicorn.Server) -> None
         server.should_exit = True
 
 
-async def _start(crew: Crew, address: str) -> None:
+async def _start(pool: Pool, address: str) -> None:
     """Start what makes the answers; requests get 503 until then."""
     log("listening", address=address)
     try:
-        await crew.start()
+        await pool.start()
     except (ProcessDied, CallFailed) as error:
         raise HashNewsError(f"the service cannot start: {str(error).splitlines()[-1]}") from error
-    log("ready", address=address, articles=crew.news.articles)
+    log("ready", address=address, articles=pool.news.articles)
 
 
 class _Server(uvicorn.Server):

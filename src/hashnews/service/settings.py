@@ -1,4 +1,4 @@
-"""What the service is told, and the limits it keeps."""
+"""Settings and limits of the service."""
 
 from __future__ import annotations
 

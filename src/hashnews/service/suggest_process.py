@@ -1,4 +1,4 @@
-"""What a suggesting process does: posts in, answers out, as JSON ready to be sent."""
+"""What a suggest process does: posts in, answers out, as JSON ready to be sent."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hashnews.suggest.pipeline import HashNews
 Result = bytes | HashNewsError | CallFailed
 
 
-class Suggester:
+class SuggestProcess:
     """One pipeline; what was asked last is asked again after a change, so that nobody waits."""
 
     def __init__(self, news: Path | None, model: Path | None):

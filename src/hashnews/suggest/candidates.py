@@ -107,17 +107,21 @@ class Search:
     def candidates(
         self,
         posts: Sequence[PostWithNews],
-        never: Collection[str] = (),
+        never: Sequence[Collection[str]] | None = None,
         until: Sequence[int | None] | None = None,
     ) -> list[tuple[Query, Candidates]]:
-        """The candidates of posts; the generator reads the posts together."""
+        """The candidates of posts; the generator reads the posts together.
+
+        For each post: keys that are left out, and when the memory is closed, if earlier.
+        """
         asked = [
             Query(read, self._prior, beams, self._popularity)
             for read, beams in zip(posts, self.written(posts, self._beams), strict=True)
         ]
+        unwanted, closed = never or [()] * len(posts), until or [None] * len(posts)
         found = [
-            find(query, self.memory, self._scratch, never, end)
-            for query, end in zip(asked, until or [None] * len(posts), strict=True)
+            find(query, self.memory, self._scratch, without, end)
+            for query, without, end in zip(asked, unwanted, closed, strict=True)
         ]
         if self._generator is not None:
             hashtags = [one.words for one in found]

@@ -26,7 +26,7 @@ from tokenizers import Tokenizer
 
 from hashnews.errors import ModelError
 from hashnews.records import Entity
-from hashnews.saved import check_directory
+from hashnews.saved import check_directory, open_graph
 from hashnews.text.tokens import Token, tokenise
 
 DIRECTORY_KIND = "tagger"
@@ -270,15 +270,8 @@ class Tagger:
         for name, value in ours.items():
             if config.get(name) != value:
                 raise ModelError(f"{directory}: its {name} are not those of this version")
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = threads
-        options.inter_op_num_threads = 1
-        options.log_severity_level = 3
         # The graph is written as it should run: more "optimisation" only makes it slower.
-        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
-        session = onnxruntime.InferenceSession(
-            directory / "model.onnx", options, providers=["CPUExecutionProvider"]
-        )
+        session = open_graph(directory / "model.onnx", threads, basic=True)
         tokeniser = Tokenizer.from_file(str(directory / "tokenizer.json"))
         return cls(session, Wordpieces(tokeniser))
 

@@ -34,7 +34,7 @@ Link = tuple[str, "Link"] | None
 
 
 class Weights(NamedTuple):
-    """Log-scores of what the counts do not say; chosen by `benchmarks/segmentation.py --choose`."""
+    """Log-scores of what the counts do not say; chosen by `benchmarks/text.py --choose`."""
 
     camel: float = 3.0  # a cut where the capitals show one
     not_camel: float = -4.2  # a cut inside a hump of a tag written in humps

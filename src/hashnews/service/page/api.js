@@ -1,6 +1,6 @@
-// Talking to the service: what it refuses becomes a Trouble with words for people.
+// Talking to the service: a refusal becomes a ServiceError with a message for people.
 
-export class Trouble extends Error {
+export class ServiceError extends Error {
   constructor(message, wait = 0) {
     super(message);
     this.wait = wait; // seconds after which trying again makes sense; 0: it does not by itself
@@ -13,7 +13,7 @@ async function ask(path, options = {}) {
     response = await fetch(path, options);
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Trouble("The service cannot be reached. Is it running?", 3);
+    throw new ServiceError("The service cannot be reached. Is it running?", 3);
   }
   let content = null;
   try {
@@ -25,9 +25,9 @@ async function ask(path, options = {}) {
   const problem = content?.error;
   if (response.status === 503) {
     const wait = Number(response.headers.get("Retry-After")) || 1;
-    throw new Trouble(sentence(problem?.message ?? "the service is busy"), wait);
+    throw new ServiceError(sentence(problem?.message ?? "the service is busy"), wait);
   }
-  throw new Trouble(sentence(problem?.message ?? `the service answered ${response.status}`));
+  throw new ServiceError(sentence(problem?.message ?? `the service answered ${response.status}`));
 }
 
 const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}.`;

@@ -1,4 +1,4 @@
-// Why a hashtag is suggested: what spoke for it, the articles, the context words.
+// Why a hashtag is suggested: the reasons, the articles, the context words.
 
 import { article as fetchArticle } from "/page/api.js";
 import { $, before, element, longTime, marked, percent, plural, shortTime } from "/page/dom.js";
@@ -15,10 +15,10 @@ const SOURCES = {
   rising: "On the rise",
   together: "Goes together",
   season: "Time of the year",
-  generator: "Composed",
+  generator: "Written by the model",
 };
 
-function told(reason, suggestion) {
+function sentence(reason, suggestion) {
   const name = reason.entity;
   const count = reason.count ?? reason.posts?.length ?? 0;
   switch (reason.source) {
@@ -39,7 +39,7 @@ function told(reason, suggestion) {
       return reason.rise > 1 ? [...uses, `, ${reason.rise.toFixed(1)} times as often as before`] : uses;
     }
     case "together":
-      return ["often used with a hashtag of this post"];
+      return ["often used with hashtags of this post or of similar ones"];
     case "season":
       return [`used by ${plural(count, "author")} around this time in ${reason.day.slice(0, 4)}`];
     default:
@@ -78,9 +78,9 @@ function showReasons(suggestion) {
     const bar = element("span", { class: "share", "aria-hidden": "true" });
     bar.style.setProperty("--share", reason.weight);
     const source = element("span", { class: "source" }, SOURCES[reason.source] ?? reason.source);
-    const sentence = element("span", { class: "told" }, ...told(reason, suggestion));
+    const said = element("span", { class: "told" }, ...sentence(reason, suggestion));
     const weight = element("span", { class: "weight" }, percent(reason.weight));
-    return element("li", {}, source, sentence, bar, weight);
+    return element("li", {}, source, said, bar, weight);
   });
   $("reasons").replaceChildren(...rows);
 }

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 LEAST = -8.0  # log-probabilities are clipped here, so that scoring can stop early
 
 
-class Generated(Source):
+class GeneratorSource(Source):
     """What the generator writes for the post and its context."""
 
     name = "generator"
@@ -41,4 +41,4 @@ class Generated(Source):
         return Reason(source=self.name, text="generated")
 
 
-GENERATED = Generated()
+GENERATED = GeneratorSource()

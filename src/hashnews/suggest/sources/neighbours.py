@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from hashnews.suggest.query import Query
 
 
-class Neighbours(MemorySource):
+class SimilarPosts(MemorySource):
     """What the most similar earlier posts were tagged with."""
 
     name = "memory"
@@ -50,7 +50,7 @@ class Neighbours(MemorySource):
         return Reason(source=self.name, text=text, posts=near[:NAMED], count=count)
 
 
-NEIGHBOURS = Neighbours()
+NEIGHBOURS = SimilarPosts()
 
 
 @compiled
