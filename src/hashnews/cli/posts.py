@@ -15,7 +15,9 @@ from hashnews.cli.options import json_option, news_option, on_error_option
 
 if TYPE_CHECKING:
     from hashnews.files import OnError, Skipped
-    from hashnews.records import Post
+    from hashnews.records import Post, PreparedPost
+
+    AnyPost = Post | PreparedPost
 
 
 @click.group()
@@ -41,14 +43,13 @@ def add(
 ) -> None:
     """Remember posts with hashtags (JSON lines, CSV or Parquet; `-`: JSON lines from stdin).
 
-    Running it twice changes nothing; suggestions see the posts at once.
+    They may be raw or prepared. Running it twice changes nothing; suggestions see them at once.
     """
-    from hashnews.files import RecordFile, Skipped
+    from hashnews.files import PostFile, Skipped
     from hashnews.news.store import NewsStore
     from hashnews.posts.table import add_posts
     from hashnews.prepare.datasets import of_collection, rules_for
     from hashnews.prepare.preparer import Preparer
-    from hashnews.records import Post
     from hashnews.text.entities import load_finder
     from hashnews.text.segment import shipped_segmenter
 
@@ -57,7 +58,7 @@ def add(
     added = known = forgotten = 0
     with NewsStore(path, "write") as store:
         for file in files:
-            read = track(RecordFile(file, Post, on_error, skipped), f"posts {file}")
+            read = track(PostFile(file, on_error, skipped), f"posts {file}")
             dated = _dated(of_collection(read, collection), file, on_error, skipped)
             known_posts = preparer.remember(dated, rules_for(file))
             done = add_posts(store, known_posts, timedelta(days=keep))
@@ -84,7 +85,9 @@ def days(files: tuple[str, ...], out: Path, as_json: bool) -> None:
     click.echo(json.dumps({"posts": count}) if as_json else f"{count:,} posts to {out}")
 
 
-def _dated(posts: Iterable[Post], file: str, on_error: OnError, aside: Skipped) -> Iterator[Post]:
+def _dated(
+    posts: Iterable[AnyPost], file: str, on_error: OnError, aside: Skipped
+) -> Iterator[AnyPost]:
     """Posts that have a time; without one nobody knows whose past they are."""
     from hashnews.errors import DataError
 

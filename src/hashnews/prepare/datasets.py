@@ -14,14 +14,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from importlib import resources
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 import regex
 from pydantic import Field
 
 from hashnews.config import Config
 from hashnews.files import RecordFile
-from hashnews.records import Post
+from hashnews.records import Post, PreparedPost
 from hashnews.text.hashtags import find_hashtags, key_of
 from hashnews.text.tokens import repair
 
@@ -108,6 +108,9 @@ def _first(uses: Counter[str]) -> tuple[str, ...]:
     return tuple(sorted(uses, key=lambda key: (-uses[key], key))[:1])
 
 
-def of_collection(posts: Iterable[Post], collection: str | None) -> Iterator[Post]:
+P = TypeVar("P", Post, PreparedPost, Post | PreparedPost)
+
+
+def of_collection(posts: Iterable[P], collection: str | None) -> Iterator[P]:
     """The posts of exactly this collection; where none is named, all."""
     return (post for post in posts if collection in (None, post.collection))

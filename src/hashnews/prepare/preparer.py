@@ -61,11 +61,14 @@ class Preparer:
                 yield ready
 
     def remember(
-        self, posts: Iterable[Post], rules: DatasetRules = NO_RULES
+        self, posts: Iterable[Post | PreparedPost], rules: DatasetRules = NO_RULES
     ) -> Iterator[PreparedPost]:
         """The posts with any hashtag, inline or trailing, that are their author's own words."""
         for post in posts:
-            ready = self._own_words(post, rules.of(post.collection))
+            if isinstance(post, PreparedPost):
+                ready: PreparedPost | None = post
+            else:
+                ready = self._own_words(post, rules.of(post.collection))
             if ready is not None and (ready.hashtags or ready.inline):
                 yield ready
 
