@@ -21,14 +21,14 @@ test: say-test $(VENV)/.test ## Run all tests
 	$(BIN)/pytest
 
 say-test:
-	@echo "make test installs all optional parts (torch and Ray among them: the first time about 5 minutes and"
-	@echo "2 GB), then runs every test: about 15 minutes of processor time. make test-fast takes 2."
+	@echo "make test installs all optional parts (torch and Ray among them: the first time some minutes and"
+	@echo "2.7 GB), then runs every test, which takes a while. make test-fast takes 2 minutes."
 
 test-fast: say-test-fast $(VENV)/.fast ## Run the quick tests alone (needs neither torch, Ray nor a browser)
 	$(BIN)/pytest -m "not slow"
 
 say-test-fast:
-	@echo "make test-fast installs the core (the first time about 1 minute), then runs the quick tests:"
+	@echo "make test-fast installs the core (the first time a minute or two), then runs the quick tests:"
 	@echo "about 2 minutes of processor time. make test runs all."
 
 lint: $(VENV)/.test ## Check format, style, types and the direction of imports

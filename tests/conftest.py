@@ -1,10 +1,13 @@
 """What the tests share, and which of them are slow."""
 
 import os
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from hashnews.errors import EXTRAS
 
 # No deadlines: a busy machine is slow. A change is judged by the same examples every time;
 # elsewhere each run looks for new ones.
@@ -22,11 +25,15 @@ SLOW = (
     "generate/test_serving.py",
     "generate/test_training.py",
     "learn",
+    "news/test_harm.py::test_a_damaged_file",
     "news/test_kill.py",
     "reproduce/test_reproduce.py",
+    "reproduce/test_steps.py",
+    "retrieve/test_batch.py",
     "scale",
     "service",
     "tagger/test_tagger_training.py",
+    "text/test_properties.py::test_time_is_linear",
 )
 
 
@@ -41,6 +48,9 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if "shared" in item.keywords and not SHARED.is_dir():
             item.add_marker(absent)
-        place = item.path.relative_to(TESTS).as_posix()
+        for extra in (mark.args[0] for mark in item.iter_markers("extra")):
+            if not all(map(find_spec, EXTRAS[extra])):
+                item.add_marker(pytest.mark.skip(reason=f"needs hashnews[{extra}]"))
+        place = f"{item.path.relative_to(TESTS).as_posix()}::{item.name}"
         if "shared" in item.keywords or place.startswith(SLOW):
             item.add_marker(pytest.mark.slow)

@@ -62,6 +62,7 @@ def test_entities():
     assert [line["entities"] for line in lines[1:]] == [[], []]
 
 
+@pytest.mark.extra("plots")
 def test_prepare(tmp_path):
     out = tmp_path / "posts.jsonl"
     with sample_file("posts.jsonl") as raw:

@@ -7,12 +7,15 @@ import signal
 import subprocess
 import sys
 import textwrap
+from functools import partial
 
 import pytest
 
 from hashnews.errors import DataError
 from hashnews.files import RecordFile, Skipped, new_file, write_records
 from hashnews.records import Article, Post
+
+PARQUET = partial(pytest.param, marks=pytest.mark.extra("parquet"))
 
 GOOD = ['{"id":"1","text":"one"}', '{"id":"2","text":"two","created_at":"2020-06-02T00:00:00Z"}']
 
@@ -46,9 +49,11 @@ def test_csv(tmp_path):
     assert (two.title, two.entities) == ("", None)
 
 
+@pytest.mark.extra("parquet")
 def test_parquet(tmp_path):
-    pa = pytest.importorskip("pyarrow", reason="Parquet needs the extra `parquet`")
-    pq = pytest.importorskip("pyarrow.parquet")
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     path = tmp_path / "news.parquet"
     times = pa.array([1591106700_000000, None], pa.timestamp("us", tz="UTC"))
     pq.write_table(pa.table({"id": ["1", "2"], "text": ["x", "y"], "created_at": times}), path)
@@ -136,7 +141,7 @@ def test_a_gzip_file_cut_short(tmp_path):
     assert skipped.count >= 1
 
 
-@pytest.mark.parametrize("name", ["posts.parquet", "posts.jsonl.gz"])
+@pytest.mark.parametrize("name", [PARQUET("posts.parquet"), "posts.jsonl.gz"])
 def test_a_file_that_is_not_what_its_name_says(tmp_path, name):
     path = tmp_path / name
     path.write_text("not at all")
@@ -144,7 +149,9 @@ def test_a_file_that_is_not_what_its_name_says(tmp_path, name):
         ids(path)
 
 
-@pytest.mark.parametrize("name", ["absent.jsonl", "absent.csv", "absent.parquet", "folder.jsonl"])
+@pytest.mark.parametrize(
+    "name", ["absent.jsonl", "absent.csv", PARQUET("absent.parquet"), "folder.jsonl"]
+)
 def test_a_file_that_cannot_be_opened(tmp_path, name):
     (tmp_path / "folder.jsonl").mkdir()
     with pytest.raises(DataError, match=name):

@@ -278,6 +278,7 @@ def test_statistics_of_nothing():
     assert set(Statistics().table(shipped_finder()).values()) == {0}
 
 
+@pytest.mark.extra("plots")
 def test_the_picture_of_frequencies(tmp_path):
     plot_frequencies({1: 100, 2: 30, 5: 4}, tmp_path / "frequencies.png")
     assert (tmp_path / "frequencies.png").read_bytes().startswith(b"\x89PNG")

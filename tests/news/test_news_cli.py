@@ -52,6 +52,7 @@ def test_add_twice_and_look_at_it(tmp_path, run):
     assert stats["finder"] == "fast"
 
 
+@pytest.mark.extra("parquet")
 def test_search_export_reference_backup_reindex(tmp_path, run, db):
     hits = run("search", "george", "floyd", "--news", db, "--json", "-n", "3").stdout.splitlines()
     assert len(hits) == 3
