@@ -206,7 +206,8 @@ class Reason(Record):
     """Why a hashtag is suggested: a source, its share of the score, and what it goes by."""
 
     source: SourceName
-    text: str = ""  # in a few words
+    label: str = ""  # what the source is called
+    text: str = ""  # what it says, in a few words
     weight: float = 0.0
     articles: tuple[str, ...] = ()  # ids
     words: tuple[str, ...] = ()  # context words

@@ -189,11 +189,14 @@ class Generator:
         """
         pairs = zip(posts, contexts, strict=True)
         examples = [Example.of(self.config, post.body, context) for post, context in pairs]
-        reason = (Reason(source="generator", weight=1.0),)
+        reason = (Reason(source="generator", text="written by the model", weight=1.0),)
         return [
             tuple(
                 Suggestion(
-                    hashtag=forms.write(words), words=words, score=math.exp(score), because=reason
+                    hashtag=forms.write(words),
+                    words=words,
+                    score=round(math.exp(score), 4),
+                    because=reason,
                 )
                 for words, score in answer
             )

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import math
 import os
 import tempfile
 import threading
@@ -31,7 +30,7 @@ from hashnews.news.store import NewsStore
 from hashnews.news.summary import Refusals, Summary
 from hashnews.posts.table import add_posts, read_posts
 from hashnews.prepare.preparer import Preparer
-from hashnews.records import Answer, FoundArticle, Post, PreparedPost, Reason, Suggestion
+from hashnews.records import Answer, FoundArticle, Post, PreparedPost, Suggestion
 from hashnews.retrieve.all_words import BestRetriever
 from hashnews.sample import sample_file
 from hashnews.suggest.candidates import Candidates, Search
@@ -141,29 +140,13 @@ class HashNews:
         self, read: Sequence[PostWithNews], n: int, min_score: float
     ) -> list[list[Suggestion]]:
         ranker = self.model.ranker
-        if ranker is None:
-            return [
-                [one for one in generated if one.score >= min_score]
-                for generated in self._generated(read, n)
-            ]
+        if ranker is None and self._generator is not None:  # a generator alone
+            posts, contexts = [at.post for at in read], [at.context for at in read]
+            written = self._generator.suggest_posts(posts, contexts, self._forms, n)
+            return [[one for one in tags if one.score >= min_score] for tags in written]
+        assert ranker is not None
         found = self._search.candidates(read)
         return [self._best(ranker, query, one, n, min_score) for query, one in found]
-
-    def _generated(self, read: Sequence[PostWithNews], n: int) -> list[list[Suggestion]]:
-        """What a generator alone writes, as it writes it."""
-        because = (Reason(source="generator", text="generated", weight=1.0),)
-        return [
-            [
-                Suggestion(
-                    hashtag=self._forms.write(words, ()),
-                    words=words,
-                    score=round(math.exp(score), 4),
-                    because=because,
-                )
-                for words, score in beams
-            ]
-            for beams in self._search.written(read, n)
-        ]
 
     def _best(
         self, ranker: Ranker, query: Query, found: Candidates, n: int, min_score: float

@@ -16,7 +16,7 @@ from hashnews.records import Reason, SourceName
 from hashnews.suggest.candidates import Candidates
 from hashnews.suggest.query import Query
 from hashnews.suggest.ranker import Ranker
-from hashnews.suggest.sources import NAMES, PLACE, SOURCES
+from hashnews.suggest.sources import LABELS, NAMES, PLACE, SOURCES
 from hashnews.suggest.sources.base import LAST, many
 
 
@@ -64,7 +64,9 @@ def _weighed(given: list[Reason], shares: dict[SourceName, float]) -> tuple[Reas
     """Reasons with their weights, which sum to one."""
     parts = [float(shares[reason.source]) + 1e-6 for reason in given]
     weighed = [
-        reason.model_copy(update={"weight": round(part / sum(parts), 4)})
+        reason.model_copy(
+            update={"label": LABELS[reason.source], "weight": round(part / sum(parts), 4)}
+        )
         for reason, part in zip(given, parts, strict=True)
     ]
     return tuple(sorted(weighed, key=lambda reason: -reason.weight))

@@ -1,55 +1,11 @@
 // Why a hashtag is suggested: the reasons, the articles, the context words.
 
 import { article as fetchArticle } from "/page/api.js";
-import { $, before, element, longTime, marked, percent, plural, shortTime } from "/page/dom.js";
+import { $, before, element, longTime, marked, percent, shortTime } from "/page/dom.js";
 
 const FEW_ARTICLES = 3;
 const MOST_WORDS = 24;
 const EXCERPT = 420;
-
-const SOURCES = {
-  post: "Your post",
-  news: "News",
-  memory: "Earlier posts",
-  author: "Author’s habit",
-  rising: "On the rise",
-  together: "Goes together",
-  season: "Time of the year",
-  generator: "Written by the model",
-};
-
-function sentence(reason, suggestion) {
-  const name = reason.entity;
-  const count = reason.count ?? reason.posts?.length ?? 0;
-  switch (reason.source) {
-    case "post":
-      return name ? ["names ", strong(name)] : ["says ", strong(suggestion.words.join(" "))];
-    case "news": {
-      if (!reason.articles.length) return ["the news says ", strong(reason.words.join(", "))];
-      const articles = plural(reason.articles.length, "article");
-      const rises = reason.rise > 1 ? [`, on the rise (${reason.rise.toFixed(1)})`] : [];
-      return name ? [`${articles} about `, strong(name), ...rises] : [`${articles} that say `, strong(suggestion.words.join(" "))];
-    }
-    case "memory":
-      return reason.posts.length ? [`in ${plural(count, "earlier post")} like this one`] : [`used ${plural(count, "time")} before`];
-    case "author":
-      return [`used ${plural(count, "time")} before`];
-    case "rising": {
-      const uses = count ? [`used ${plural(count, "time")} in the last week`] : ["used lately"];
-      return reason.rise > 1 ? [...uses, `, ${reason.rise.toFixed(1)} times as often as before`] : uses;
-    }
-    case "together":
-      return ["often used with hashtags of this post or of similar ones"];
-    case "season":
-      return [`used by ${plural(count, "author")} around this time in ${reason.day.slice(0, 4)}`];
-    default:
-      return reason.words.length
-        ? ["written from the news words ", strong(reason.words.slice(0, 5).join(", "))]
-        : ["written by the model from the post and the news"];
-  }
-}
-
-const strong = (text) => element("strong", {}, text);
 
 export function showWhy(suggestion, answer) {
   $("why").hidden = false;
@@ -77,8 +33,8 @@ function showReasons(suggestion) {
   const rows = spoke.map((reason) => {
     const bar = element("span", { class: "share", "aria-hidden": "true" });
     bar.style.setProperty("--share", reason.weight);
-    const source = element("span", { class: "source" }, SOURCES[reason.source] ?? reason.source);
-    const said = element("span", { class: "told" }, ...sentence(reason, suggestion));
+    const source = element("span", { class: "source" }, reason.label);
+    const said = element("span", { class: "told" }, reason.text);
     const weight = element("span", { class: "weight" }, percent(reason.weight));
     return element("li", {}, source, said, bar, weight);
   });

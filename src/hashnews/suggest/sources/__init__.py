@@ -18,7 +18,8 @@ SOURCES: tuple[Source, ...] = (
     POST, NEWS, NEIGHBOURS, AUTHOR, RECENT, SIMILAR_AUTHORS, SEASON, GENERATED, HASHTAG,
 )  # fmt: skip
 MEMORY_SOURCES = tuple(source for source in SOURCES if isinstance(source, MemorySource))
-NAMES = tuple(dict.fromkeys(source.name for source in SOURCES if source.name is not None))
+LABELS = {source.name: source.label for source in SOURCES if source.name is not None}
+NAMES = tuple(LABELS)
 RANKED = tuple(name for source in SOURCES for name in source.ranked)
 FEATURES = (
     *(name for source in SOURCES for name in source.columns),

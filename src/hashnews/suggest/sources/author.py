@@ -19,6 +19,7 @@ class Author(MemorySource):
     """What the author used, how often, how lately, and in posts like this one."""
 
     name = "author"
+    label = "Author’s habit"
     gathered = (
         "own", "own_inline", "own_week", "own_season", "own_latest", "own_last_five", "own_nearest",
         "own_similar", "own_last",

@@ -38,6 +38,7 @@ class Source:
     """One kind of evidence; sources of one name give one reason together."""
 
     name: ClassVar[SourceName | None] = None
+    label: ClassVar[str] = ""  # what people call it
     columns: ClassVar[Mapping[str, float]]  # what each holds where the source knows nothing
     ranked: ClassVar[tuple[str, ...]] = ()  # columns whose rank among the candidates counts, too
 

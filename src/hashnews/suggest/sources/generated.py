@@ -22,6 +22,7 @@ class GeneratorSource(Source):
     """What the generator writes for the post and its context."""
 
     name = "generator"
+    label = "Written by the model"
     columns = {"generator": LEAST, "generator_rank": LAST}
 
     def propose(self, query: Query) -> Iterator[Proposal]:

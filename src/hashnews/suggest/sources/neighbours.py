@@ -22,6 +22,7 @@ class SimilarPosts(MemorySource):
     """What the most similar earlier posts were tagged with."""
 
     name = "memory"
+    label = "Earlier posts"
     gathered = (
         "neighbours", "neighbours_inline", "nearest", "neighbour_rank", "neighbour_count", "fresh",
     )  # fmt: skip

@@ -22,6 +22,7 @@ class News(Source):
     """Hashtags that the news before the post spells."""
 
     name = "news"
+    label = "News"
     columns = {
         "context": 0.0, "context_share": 0.0, "context_rank": UNRANKED, "news": 0.0,
         "news_name": 0.0, "news_articles": 0.0,

@@ -20,6 +20,7 @@ class PostItself(Source):
     """Hashtags that the post spells."""
 
     name = "post"
+    label = "Your post"
     columns = dict.fromkeys(
         ("in_post", "post_share", "post_name", "post_phrase", "stem_share", "initials"), 0.0
     )

@@ -22,6 +22,7 @@ class Recent(MemorySource):
     """Uses by everybody lately, and whether they grow."""
 
     name = "rising"
+    label = "On the rise"
     gathered = ("six_hours", "day", "three_days", "week", "month", "week_inline")
     described = ("weekly", "weeks_ago", "last_use")
     columns = {

@@ -18,6 +18,7 @@ class SeasonOfYear(Source):
     """What the model's calendar has for this time of the year."""
 
     name = "season"
+    label = "Time of the year"
     columns = {
         "season": 0.0, "season_share": 0.0, "season_away": 2.0 * AROUND + 1, "season_turned": 0.0,
     }  # fmt: skip

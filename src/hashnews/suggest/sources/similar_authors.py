@@ -22,6 +22,7 @@ class SimilarAuthors(MemorySource):
     """The hashtags of authors who used the author's hashtags; it speaks as part of the memory."""
 
     name = "memory"
+    label = "Earlier posts"
     gathered = ("similar_authors",)
     columns = {"similar_authors": 0.0}
     ranked = ("similar_authors",)
