@@ -209,7 +209,8 @@ def write(about: List) -> None:
         if found := sentence.pattern().search(text):
             new = found[0]
             spans = [found.span(n + 1) for n in range(len(found.groups()))]
-            for (start, end), true in reversed(list(zip(spans, sentence.figures(about.files)))):
+            true_spans = list(zip(spans, sentence.figures(about.files), strict=True))
+            for (start, end), true in reversed(true_spans):
                 new = new[: start - found.start()] + true + new[end - found.start() :]
             path.write_text(text[: found.start()] + new + text[found.end() :], "utf-8")
 
