@@ -21,20 +21,26 @@ class Command(NamedTuple):
     output: str | None = None
 
 
+def fenced(page: Path) -> list[tuple[str, str]]:
+    """The language and the text of every block, in order."""
+    return re.findall(r"^```(\w*)\n(.*?)^```$", page.read_text("utf-8"), re.DOTALL | re.M)
+
+
 def blocks(page: Path, language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text("utf-8"), re.DOTALL | re.M)
+    """The texts of the blocks in one language."""
+    return [text for named, text in fenced(page) if named == language]
 
 
 def commands(page: Path) -> list[Command]:
     """What the blocks of a page run, in order, without what they say cannot run here."""
     found = []
-    for language, block in re.findall(
-        r"^```(sh|console)\n(.*?)^```", page.read_text("utf-8"), re.DOTALL | re.M
-    ):
+    for language, block in fenced(page):
         if language == "console":
             found += [
                 Command(*pair) for pair in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.M)
             ]
+            continue
+        if language != "sh":
             continue
         lines = block.replace("\\\n", " ").splitlines()
         if lines[0].startswith("#") and NOT_RUN in lines[0]:

@@ -15,8 +15,8 @@ SAMPLE = ROOT / "src" / "hashnews" / "sample"
 # What takes hours on real posts takes a moment with these.
 TINY = {
     ("train", "generator"): [
-        "epochs=1", "source_least=1", "model.embedding=8", "model.hidden=8", "model.layers=1",
-        "model.beam=10",
+        "epochs=4", "rate=0.05", "source_least=1", "model.embedding=8", "model.hidden=8",
+        "model.layers=1", "model.beam=10",
     ],
     ("train", "best"): ["ranker.smallest=5", "ranker.rounds=5", "ranker.seeds=1"],
 }  # fmt: skip
@@ -70,15 +70,27 @@ def test_the_commands_of_a_page_run(page, folder):
         check_the_chain(folder)
 
 
+def lines_of(path):
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
 def check_the_chain(folder):
     """What README's flow leaves: each file is what the next command read."""
-    posts = [json.loads(line) for line in (folder / "data" / "posts.jsonl").open()]
-    told = [json.loads(line) for line in (folder / "suggestions.jsonl").open()]
+    posts = lines_of(folder / "data" / "posts.jsonl")
+    told = lines_of(folder / "suggestions.jsonl")
     assert [answer["post_id"] for answer in told] == [post["id"] for post in posts]
     assert any(answer["suggestions"] for answer in told)
     scores = json.loads((folder / "scores.json").read_text())
     assert scores["posts"] == sum(post["split"] == "test" for post in posts)
     assert 0 <= scores["scores"]["F1@5"] <= 1
+
+
+def test_readme_shows_what_the_demo_prints(folder):
+    shown = blocks(ROOT / "README.md", "")[0].splitlines()
+    printed = CliRunner().invoke(main, ["demo"]).stdout.splitlines()
+    for line in shown:
+        start = line.removesuffix("...")
+        assert any(one.startswith(start) for one in printed), line
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
