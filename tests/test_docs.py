@@ -6,9 +6,13 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import FrameType
 
 import pytest
+from click.testing import CliRunner
 
+import hashnews
+from hashnews.cli import main
 from hashnews.records import Answer, Article, Post, PreparedPost, Reason, Suggestion
 
 ROOT = Path(__file__).parent.parent
@@ -80,6 +84,42 @@ def test_every_field_is_documented():
     for record in (Post, Article, PreparedPost, Answer, Suggestion, Reason):
         for field in record.model_fields:
             assert f"`{field}`" in page, f"{record.__name__}.{field}"
+
+
+def touched(arguments: list[str]) -> set[str]:
+    """Modules of which a function is called while a command runs."""
+    calls = set()
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        if event == "call" and frame.f_code.co_name != "<module>":
+            calls.add(frame.f_code.co_filename)
+
+    assert CliRunner().invoke(main, arguments).exit_code == 0  # imports everything
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        CliRunner().invoke(main, arguments)
+    finally:
+        sys.setprofile(before)
+    home = Path(hashnews.__file__).parent
+    return {str(Path(file).relative_to(home)) for file in calls if Path(file).is_relative_to(home)}
+
+
+def test_the_walk_names_every_module(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    page = (ROOT / "docs" / "how-it-works.md").read_text("utf-8").partition("## The sources")[0]
+    named = set(re.findall(r"`([\w/]+(?:\.py|/))`", page))
+    post = [
+        "suggest",
+        "Marching for George Floyd",
+        "--at",
+        "2020-05-29T20:00:00Z",
+        "--user",
+        "reader01",
+    ]
+    walked = {module for module in touched(post) if f"{Path(module).parent}/" not in named}
+    assert walked - named == set()
 
 
 def names_of(module: Path) -> set[str]:
