@@ -1,7 +1,7 @@
 """A cluster on paper: cores, memory, storage and network, from measured costs.
 
     python tools/sizing.py [--posts 500e6] [--articles 1e6]
-    python tools/sizing.py --write        put the plan into docs/scale.md
+    python tools/sizing.py --write        write it to results/scale/plan.md
 
 Reads what benchmarks/scale_costs.py and scale_growth.py measured (results/scale/costs.json and
 articles.json) and reckons with straight lines; how far a line leaves what was measured is said.
@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "results" / "scale"
-BEGIN, END = "<!-- the plan: python tools/sizing.py --write -->\n", "<!-- end of the plan -->\n"
 DAY = 86_400
 WINDOW = 34  # days of news that the posts of one day look at: its own, five, and a month
 REMEMBERED = 400  # days of posts that the shipped model remembers
@@ -30,6 +29,12 @@ COPIES = 3  # of what is stored
 NODE_CORES, NODE_GB, NODE_GBIT = 64, 512, 25
 MEMORY_GB = 1.0  # of a worker, for remembered posts: a sample of them
 HOUR_TO_BUILD = 3600.0  # seconds in which a day's index should be there, built by one core
+
+HEAD = """# A plan for 500 million posts and 1 million articles a day
+
+Calculated by `python tools/sizing.py --write` from the costs measured beside it; its head says what
+is assumed. Nothing of this size was run.
+"""
 
 Rows = list[tuple[str, str, str]]
 
@@ -251,7 +256,7 @@ def text(posts: float, articles: float, measured: Measured) -> str:
 
 
 def main() -> int:
-    """Print the plan, or put it into the docs."""
+    """Print the plan, or write it where the docs point to."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--posts", type=float, default=500e6)
     parser.add_argument("--articles", type=float, default=1e6)
@@ -263,10 +268,7 @@ def main() -> int:
     if not asked.write:
         sys.stdout.write(told)
         return 0
-    page = ROOT / "docs" / "scale.md"
-    before, _, rest = page.read_text("utf-8").partition(BEGIN)
-    _, _, after = rest.partition(END)
-    page.write_text(f"{before}{BEGIN}\n{told}\n{END}{after}", "utf-8")
+    (RESULTS / "plan.md").write_text(f"{HEAD}\n{told}", "utf-8")
     return 0
 
 

@@ -140,13 +140,20 @@ class HashNews:
         self, read: Sequence[PostWithNews], n: int, min_score: float
     ) -> list[list[Suggestion]]:
         ranker = self.model.ranker
-        if ranker is None and self._generator is not None:  # a generator alone
-            posts, contexts = [at.post for at in read], [at.context for at in read]
-            written = self._generator.suggest_posts(posts, contexts, self._forms, n)
-            return [[one for one in tags if one.score >= min_score] for tags in written]
-        assert ranker is not None
+        if ranker is None:
+            return self._generated(read, n, min_score)
         found = self._search.candidates(read)
         return [self._best(ranker, query, one, n, min_score) for query, one in found]
+
+    def _generated(
+        self, read: Sequence[PostWithNews], n: int, min_score: float
+    ) -> list[list[Suggestion]]:
+        """What a generator alone writes, as it writes it."""
+        if self._generator is None:
+            return [[] for _ in read]
+        posts, contexts = [at.post for at in read], [at.context for at in read]
+        written = self._generator.suggest_posts(posts, contexts, self._forms, n)
+        return [[one for one in tags if one.score >= min_score] for tags in written]
 
     def _best(
         self, ranker: Ranker, query: Query, found: Candidates, n: int, min_score: float
