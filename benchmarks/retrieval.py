@@ -249,7 +249,7 @@ def exactness(data: Data) -> None:
     for t, ranking in ((1.0, "tp"), (0.8, "tp"), (1.0, "bm25")):
         settings, started = Settings(t=t), time.process_time()
         retriever = Retriever(
-            NewsIndex.build(news, settings),
+            build(by_day(news), settings)[0],
             build_day(data.reference, settings),
             RetrieverConfig(ranking=ranking),
         )
@@ -263,8 +263,7 @@ def exactness(data: Data) -> None:
         for post in posts:
             moment = moment_of(post)
             ours = [
-                (day.id(place), score, window)
-                for day, place, score, window in retriever.find(retriever.terms(post), moment)
+                tuple(article) for article in retriever.find(retriever.terms(post), moment).named()
             ]
             theirs = force.retrieve(post.entities, moment)
             if [(i, w) for i, _, w in ours] == [(i, w) for i, _, w in theirs]:

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from in_memory import index_of
 
 from hashnews.files import RecordFile
 from hashnews.index.day import Entry, Settings, build_day
-from hashnews.index.folder import NewsIndex
 from hashnews.records import Article, Post, PreparedPost
 from hashnews.retrieve.equations import idf, temporal_popularity, term_frequency, weight
 from hashnews.retrieve.retriever import Retriever, RetrieverConfig
@@ -35,7 +35,7 @@ def world(name):
 def retriever(news, reference, ranking, t, **more):
     matching = Settings(t=t)
     config = RetrieverConfig(ranking=ranking, **more)
-    return Retriever(NewsIndex.build(news, matching), build_day(reference, matching), config)
+    return Retriever(index_of(news, matching), build_day(reference, matching), config)
 
 
 def prepared(post):
@@ -127,9 +127,6 @@ def test_random_worlds(news, reference, entities, created_at, run):
         t,
     )
     found = finder.find(list(dict.fromkeys(e.lower() for e in entities)), microseconds(created_at))
-    assert [(day.id(place), window) for day, place, _, window in found] == [
-        (pick["id"], pick["window"]) for pick in expected
-    ]
-    assert [score for _, _, score, _ in found] == pytest.approx(
-        [p["score"] for p in expected], abs=1e-9
-    )
+    named = found.named()
+    assert [(r.id, r.window) for r in named] == [(p["id"], p["window"]) for p in expected]
+    assert [r.score for r in named] == pytest.approx([p["score"] for p in expected], abs=1e-9)

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -21,7 +20,7 @@ from hashnews.errors import ModelError
 from hashnews.index.day import Day, Entry, Settings, build_day
 from hashnews.news.store import NewsStore, Stored
 from hashnews.saved import FileSum, check_file, file_sum, read_manifest, write_manifest
-from hashnews.times import A_DAY, EPOCH
+from hashnews.times import EPOCH
 
 KIND = "news index"
 READING = 2  # raised when words or entities are read in another way: older indexes are made again
@@ -39,16 +38,6 @@ class NewsIndex:
         self._files: dict[str, FileSum] = {}
         self._days: dict[int, Day] = {}
         self._empty = build_day([], self.settings)
-
-    @classmethod
-    def build(cls, entries: Iterable[Entry], settings: Settings | None = None) -> NewsIndex:
-        """An index in memory of all these articles."""
-        index, days = cls(settings), defaultdict(list)
-        for entry in entries:
-            days[entry.published // A_DAY].append(entry)
-        for number, day in sorted(days.items()):
-            index.put(number, build_day(day, index.settings))
-        return index
 
     @classmethod
     def open(

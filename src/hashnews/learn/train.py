@@ -25,7 +25,7 @@ from hashnews.news.store import NewsStore
 from hashnews.posts.table import remembered
 from hashnews.prepare.preparer import Preparer
 from hashnews.records import Post, PreparedPost
-from hashnews.retrieve.all_words import BestRetriever
+from hashnews.retrieve.all_words import AllWordsRetriever
 from hashnews.suggest.memory import Memory
 from hashnews.suggest.model import ModelConfig, save_model
 from hashnews.suggest.pipeline import look_up
@@ -114,7 +114,7 @@ def _lessons(
         some = usable[first:last]
         if len(some) > config.most:
             some = sorted(random.Random(1).sample(some, config.most), key=lambda post: _time(post))
-        retriever = BestRetriever(NewsIndex.open(store))
+        retriever = AllWordsRetriever(NewsIndex.open(store))
         memory = Memory(posts, ModelConfig().days)
         began = remembered(some[0]).posted
         knowledge = knowledge_of(posts)

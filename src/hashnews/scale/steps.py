@@ -18,7 +18,7 @@ from hashnews.news.ingest import unfit, with_entities
 from hashnews.posts.table import count_posts
 from hashnews.records import Article, Post, PreparedPost
 from hashnews.retrieve.batch import context_lines
-from hashnews.retrieve.source import Source
+from hashnews.retrieve.source import RetrieverSource
 from hashnews.saved import MANIFEST
 from hashnews.scale.days import Days, Done, Job, Result, Watch, read_day, write_days
 from hashnews.scale.engine import Run, opened
@@ -35,7 +35,7 @@ BATCH = 512  # articles read at a time
 class Retrieve:
     """Prepared posts to contexts."""
 
-    source: Source
+    source: RetrieverSource
     kind: ClassVar[str] = "contexts by day"
 
     def lines(self, path: Path) -> Iterable[str]:
@@ -44,7 +44,11 @@ class Retrieve:
 
 
 def retrieve_days(
-    source: Source, posts: Path, target: Path, run: Run[Job, Done], watch: Watch = lambda done: done
+    source: RetrieverSource,
+    posts: Path,
+    target: Path,
+    run: Run[Job, Done],
+    watch: Watch = lambda done: done,
 ) -> Result:
     """The contexts of all days of posts; workers read the folder of the index, never the store."""
     source.open()  # an index beside a store is brought up to date, a reference built

@@ -40,7 +40,7 @@ from hashnews.records import (
     Retrieved,
     Suggestion,
 )
-from hashnews.retrieve.all_words import BestRetriever
+from hashnews.retrieve.all_words import AllWordsRetriever
 from hashnews.sample import sample_file
 from hashnews.suggest.because import reasons
 from hashnews.suggest.evidence import Desk, Past
@@ -79,7 +79,7 @@ class HashNews:
         self.store = store
         self.model = model
         self.index = NewsIndex.open(store)
-        self.retriever = BestRetriever(self.index)
+        self.retriever = AllWordsRetriever(self.index)
         self.memory = Memory(days=model.config.days)
         self._last_post = 0
         finder = load_finder(store.state().finder or "fast")
@@ -263,7 +263,7 @@ def _share(began: float, posts: int) -> float:
 
 
 def look_up(
-    retriever: BestRetriever, store: NewsStore, posts: Sequence[PreparedPost]
+    retriever: AllWordsRetriever, store: NewsStore, posts: Sequence[PreparedPost]
 ) -> list[Read]:
     """What the news before each post says about it."""
     read = []
