@@ -28,6 +28,7 @@ import time
 from collections.abc import Sequence
 from functools import partial
 from importlib.metadata import version
+from itertools import pairwise
 from pathlib import Path
 
 from peers import Authors, Bm25s, Peer, RankBm25, Tantivy, Windows
@@ -218,7 +219,11 @@ def asking_with_words(data: Data) -> None:
     """The retrievers that ask with words."""
     index = data.index
     days = [index.day(number) for number in index.numbers()]
-    said = [day.words_of(place) for day in days for place in range(day.size)]
+    said = [
+        day.words.pick(day.arrays["doc_words"][start:end].tolist())
+        for day in days
+        for start, end in pairwise(day.doc_starts.tolist())
+    ]
     times = [int(moment) for day in days for moment in day.times]
     reference = build_day(data.reference, index.settings)
     for name, kind in WORDS.items():

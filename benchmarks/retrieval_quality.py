@@ -31,7 +31,6 @@ from hashnews.arrays import Array
 from hashnews.files import RecordFile
 from hashnews.index.day import Day, Settings
 from hashnews.index.folder import NewsIndex
-from hashnews.index.postings import Postings
 from hashnews.index.word_postings import WordNumbers, WordPostings
 from hashnews.news.keys import canonical_url
 from hashnews.news.store import NewsStore
@@ -69,8 +68,7 @@ class WordsRetriever(Retriever):
         """The distinct words of a post, stop words aside."""
         return [word for word in dict.fromkeys(words(post.body)) if word not in STOP_WORDS]
 
-    def new_postings(self) -> Postings:
-        """Lists of words."""
+    def _new_postings(self) -> Any:
         return WordPostings(self.words)
 
 
@@ -115,7 +113,7 @@ class News:
         for day, places in rows:
             ours = places[[k - start for k in sorted(drawn) if start <= k < start + len(places)]]
             articles.append((day, ours, np.ones(len(ours))))
-            ids += [Retrieved(day.id(place), 1.0, 1) for place in ours.tolist()]
+            ids += [Retrieved(day.ids[place], 1.0, 1) for place in ours.tolist()]
             start += len(places)
         return PostContext(ids, self._sums.heaviest(*self._sums.weights(articles), COMMON))
 

@@ -14,13 +14,12 @@ from Bio.Align import PairwiseAligner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hashnews.arrays import joined, number_all, starts_of
+from hashnews.arrays import joined, number_all
 from hashnews.files import RecordFile
 from hashnews.index.token_index import TokenIndex
 from hashnews.records import Article, Post
 from hashnews.retrieve.equations import (
     LONGEST,
-    Letters,
     align,
     letters_of,
     soft_match,
@@ -36,15 +35,14 @@ token = st.text("abcdé", min_size=1, max_size=12)
 
 def share(x, y):
     """`align` of two strings."""
-    return align(letters_of(x), letters_of(y))
+    return align(letters_of([x]).codes, letters_of([y]).codes)
 
 
 def strict(entity, other, t, q):
     """`strict_match` of two lists of strings."""
     numbers, names = number_all([*entity, *other])
-    sizes = np.array(list(map(len, names)), np.int64)
-    letters = Letters(letters_of("".join(names)), starts_of(sizes))
-    return strict_match(numbers[: len(entity)], numbers[len(entity) :], letters, t, q)
+    own, theirs = numbers[: len(entity)], numbers[len(entity) :]
+    return strict_match(own, theirs, letters_of(names), t, q)
 
 
 def soft(entity, mentions, t, q):

@@ -131,13 +131,13 @@ def test_only_the_best_are_named():
 
 def test_a_window_larger_than_the_limit_is_opened_once(monkeypatch):
     retriever, opened = AllWordsRetriever(index_of(some_news())), []
-    open_day = WordNumbers._open
+    open_day = WordNumbers.open
 
     def counted(known, day):
         opened.append(day not in known._days)
         return open_day(known, day)
 
-    monkeypatch.setattr(WordNumbers, "_open", counted)
+    monkeypatch.setattr(WordNumbers, "open", counted)
     monkeypatch.setattr("hashnews.retrieve.base.MOST_POSTINGS", 0)
     moment = START + timedelta(days=35)
     posts = [

@@ -150,7 +150,7 @@ FUNCTIONS = {
     "hashtags": part_hashtags,
     "segment": lambda source: shipped_segmenter().segment("#" + source),
     "entities": lambda source: shipped_finder().find(source),
-    "align": lambda source: align(letters_of(source), letters_of(source[1:])),
+    "align": lambda source: align(*(letters_of([x]).codes for x in (source, source[1:]))),
     "prepare": lambda source: list(a_preparer().prepare([Post(id="1", text=source)])),
 }
 

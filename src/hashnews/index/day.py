@@ -89,11 +89,10 @@ def _entity_arrays(mentions: Sequence[Sequence[str]], settings: Settings) -> dic
     slot_docs, slot_surfaces = np.divmod(slots, max(1, len(surfaces)))
     doc_slots = np.bincount(slot_docs, minlength=len(counted))
     surface_sizes = np.array([name.count(" ") + 1 if name else 0 for name in surfaces], np.int64)
-    sizes = np.array(list(map(len, tokens)), np.int64)
-    letters = Letters(letters_of("".join(tokens)), starts_of(sizes))
     absorbed_sizes, absorbed = absorbed_slots(
-        starts_of(doc_slots), slot_surfaces, starts_of(surface_sizes), token_of, letters, *settings
-    )
+        starts_of(doc_slots), slot_surfaces, starts_of(surface_sizes), token_of,
+        letters_of(tokens), *settings,
+    )  # fmt: skip
     text, sizes, places = in_order(*pack(tokens))
     return {
         "token_text": text,
@@ -178,10 +177,6 @@ class Day:
         self.tokens = Strings(arrays["token_text"], arrays["token_sizes"])
         self.words = Strings(arrays["word_text"], arrays["word_sizes"])
 
-    def id(self, place: int) -> str:
-        """The id of an article."""
-        return self.ids[place]
-
     @cached_property
     def doc_starts(self) -> Array:
         """Where the words of each article begin."""
@@ -209,11 +204,6 @@ class Day:
         tokens = self.arrays["surface_tokens"].tolist()
         starts = starts_of(self.arrays["surface_sizes"]).tolist()
         return [" ".join(self.tokens.pick(tokens[start:end])) for start, end in pairwise(starts)]
-
-    def words_of(self, place: int) -> list[str]:
-        """The words of an article, stop words aside, as often as they stand there."""
-        start, end = self.doc_starts[place : place + 2]
-        return self.words.pick(self.arrays["doc_words"][start:end].tolist())
 
     def save(self, path: Path) -> None:
         """Write the arrays into one file that can be mapped into memory."""

@@ -22,24 +22,22 @@ from hashnews.index.matching import (
     strict_surfaces,
 )
 from hashnews.index.packed import Stack, Texts, doubled, lookup_of
-from hashnews.index.postings import Counter, Pool, TermLists
+from hashnews.index.postings import Counter, Postings, TermLists
 from hashnews.index.token_index import TokenIndex
 
 
-class EntityPostings:
+class EntityPostings(Postings):
     """The articles of each entity: strict match decides, soft match counts (Appendix B)."""
 
     def __init__(self, settings: Settings):
+        super().__init__()
         self._settings = settings
-        self._numbers: dict[Day, int] = {}
-        self._days: list[Day] = []
         self._texts = Texts()
         self._token_starts, self._token_surfaces = Stack(np.int32, 0), Stack(np.int32)
         self._surface_starts, self._surface_slots = Stack(np.int32, 0), Stack(np.int32)
         self._slot_docs, self._slot_counts = Stack(np.int32), Stack(np.int32)
         self._doc_firsts, self._doc_lengths = Stack(np.int64), Stack(np.int32)
         self._absorbed_starts, self._absorbed = Stack(np.int32, 0), Stack(np.int32)
-        self._docs, self._counts, self._lengths = (Stack(np.int32) for _ in range(3))
         self._terms = Numbering()
         self._known = TermLists(np.zeros((0, 0), np.int32), np.zeros((0, 0), np.int32))
         self._aligned: dict[int, TokenIndex] = {}
@@ -52,11 +50,8 @@ class EntityPostings:
         """Postings and slots that are kept."""
         return self._docs.size + self._slot_docs.size + self._known.sizes.size
 
-    def open(self, day: Day) -> int:
+    def _open(self, day: Day) -> None:
         """Invert a day: the surfaces of each token, the slots of each surface."""
-        number = self._numbers.get(day)
-        if number is not None:
-            return number
         arrays = day.arrays
         surface_sizes, doc_slots = arrays["surface_sizes"], arrays["doc_slots"]
         surface, slot = self._surface_starts.size - 1, self._slot_docs.size
@@ -79,9 +74,6 @@ class EntityPostings:
         self._texts.add(day.tokens)
         self._largest = max(self._largest, day.size)
         self._of = None
-        self._numbers[day] = len(self._days)
-        self._days.append(day)
-        return len(self._days) - 1
 
     def look_up(self, terms: Sequence[str], days: Array, row: int, lists: TermLists) -> None:
         """Articles with a strict match of each entity, and |M^soft| in each."""
@@ -139,14 +131,15 @@ class EntityPostings:
                     self._known.starts[number, day], self._known.sizes[number, day] = start, size
                     self._docs.size = start + size
 
-    @property
-    def pool(self) -> Pool:
-        """All lists."""
-        return Pool(self._docs.all, self._counts.all, self._lengths.all)
-
     def lengths(self, day: Day) -> Array:
         """Lengths in mentions."""
         return day.mentions
+
+    def matches(self, day: Day, entity: str) -> list[str]:
+        """The surfaces of a day that an entity strictly matches."""
+        number = self.open(day)
+        first = sum(len(before.arrays["surface_sizes"]) for before in self._days[:number])
+        return [day.surfaces[place - first] for place in self._surfaces(number, entity).tolist()]
 
     def _surfaces(self, number: int, term: str) -> Array:
         """The surfaces of a day that an entity strictly matches."""

@@ -18,7 +18,8 @@ from typing import Any
 
 from hashnews.errors import ModelError
 from hashnews.index.day import Day, Entry, Settings, build_day
-from hashnews.news.store import NewsStore, Stored
+from hashnews.news.store import NewsStore
+from hashnews.records import Article
 from hashnews.saved import FileSum, check_file, file_sum, read_manifest, write_manifest
 from hashnews.times import EPOCH
 
@@ -108,7 +109,8 @@ class NewsIndex:
                 self._days.clear()
             for number in store.days_after(last_row):
                 start, end = (EPOCH + timedelta(days=number + ahead) for ahead in (0, 1))
-                entries = map(entry_of, store.read(start=start, before=end))
+                stored = store.read(start=start, before=end)
+                entries = (entry_of(one.article, one.published) for one in stored)
                 self._keep(number, build_day(entries, self.settings), state.last_row)
             self._write_manifest({**about, "last_row": state.last_row})
             return True
@@ -187,8 +189,6 @@ def _number(name: str) -> int:
     return int(name.rsplit("-", 1)[0])
 
 
-def entry_of(stored: Stored) -> Entry:
-    """An article of the store as the index reads it."""
-    article = stored.article
-    text = f"{article.title}\n{article.text}"
-    return Entry(article.id, stored.published, article.entities or (), text)
+def entry_of(article: Article, published: int) -> Entry:
+    """An article as the index reads it."""
+    return Entry(article.id, published, article.entities or (), f"{article.title}\n{article.text}")

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hashnews.arrays import Array, compiled, starts_of
+from hashnews.arrays import Array, compiled
 from hashnews.retrieve.equations import LONGEST, Letters, align, letters_of
 
 BITS = 64  # of a token's mask
@@ -30,16 +30,16 @@ class TokenIndex:
     """
 
     def __init__(self, tokens: Sequence[str]):
-        sizes = np.array(list(map(len, tokens)), np.int64)
-        places = np.argsort(sizes, kind="stable")
-        codes = letters_of("".join(tokens[place] for place in places.tolist()))
-        letters = Letters(codes, starts_of(sizes[places]))
+        places = np.argsort(np.array(list(map(len, tokens)), np.int64), kind="stable")
+        letters = letters_of([tokens[place] for place in places.tolist()])
+        sizes = np.diff(letters.starts)
         self._tokens = TokenArrays(places, letters, masks_of(letters))
-        self._firsts = np.searchsorted(sizes[places], np.arange(sizes.max(initial=0) + 2))
+        self._firsts = np.searchsorted(sizes, np.arange(sizes.max(initial=0) + 2))
 
     def aligned(self, token: str, t: float) -> list[int]:
         """Places of all tokens y with align(token, y) >= t, in order."""
-        return sorted(aligned_tokens(letters_of(token), self._tokens, self._firsts, t).tolist())
+        x = letters_of([token]).codes
+        return sorted(aligned_tokens(x, self._tokens, self._firsts, t).tolist())
 
 
 @compiled

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hashnews.arrays import Array, compiled, starts_of
+from hashnews.arrays import Array, starts_of
 from hashnews.index.day import Day
 from hashnews.index.packed import doubled
 from hashnews.index.postings import Postings, TermLists
@@ -99,14 +99,8 @@ class WindowTable:
         self.reference_idfs[row:end] = 1.0
         if self._count is not None:
             counts = np.maximum(self._fewest, self._count(terms))
-            self.reference_idfs[row:end] = idfs(self._reference_size, counts)
+            self.reference_idfs[row:end] = [idf(self._reference_size, n) for n in counts.tolist()]
         self._size = end
         held = (self.lists.sizes[row:end].sum(axis=1) > 0).tolist()
         for at, (term, is_held) in enumerate(zip(terms, held, strict=True), row):
             self._rows[term] = at if is_held else ~at
-
-
-@compiled
-def idfs(documents: int, matching: Array) -> Array:
-    """The IDF of several terms."""
-    return np.array([idf(documents, n) for n in matching])

@@ -18,7 +18,7 @@ from hashnews.index.packed import (
     find_string,
     lookup_of,
 )  # fmt: skip
-from hashnews.index.postings import Counter, Pool, TermLists
+from hashnews.index.postings import Counter, Postings, TermLists
 
 
 class WordNumbers:
@@ -34,13 +34,9 @@ class WordNumbers:
         """How many words there are so far."""
         return self._table.size
 
-    def open(self, day: Day) -> int:
-        """The number of a day."""
-        return self._open(day)[0]
-
     def numbers(self, day: Day) -> Array:
         """The number of each word of a day."""
-        return self._open(day)[1]
+        return self.open(day)[1]
 
     def find(self, words: Sequence[str]) -> Array:
         """The numbers of words; -1 where no day has the word."""
@@ -54,7 +50,8 @@ class WordNumbers:
             name = self._names[number] = self.texts.string(int(self._table.owners[number]))
         return name
 
-    def _open(self, day: Day) -> tuple[int, Array]:
+    def open(self, day: Day) -> tuple[int, Array]:
+        """The number of a day, and that of each of its words."""
         opened = self._days.get(day)
         if opened is None:
             first = self.texts.add(day.words)
@@ -74,36 +71,24 @@ class WordDays(NamedTuple):
     list_starts: Array
 
 
-class WordPostings:
+class WordPostings(Postings):
     """The articles of each word, in the days opened so far."""
 
     def __init__(self, numbers: WordNumbers) -> None:
+        super().__init__()
         self._words = numbers
-        self._numbers: dict[Day, int] = {}
         self._texts, self._firsts = Stack(np.int64), Stack(np.int64)
         self._list_starts = Stack(np.int64, 0)
-        self._docs, self._counts, self._lengths = (Stack(np.int32) for _ in range(3))
 
-    @property
-    def size(self) -> int:
-        """Postings that are kept."""
-        return self._docs.size
-
-    def open(self, day: Day) -> int:
+    def _open(self, day: Day) -> None:
         """Invert a day: the articles of each word."""
-        number = self._numbers.get(day)
-        if number is None:
-            ends, docs, counts = inverted(
-                day.doc_starts, day.arrays["doc_words"], day.words_holding
-            )
-            self._texts.add(np.array([self._words.open(day)]))
-            self._firsts.add(np.array([self._list_starts.size - 1]))
-            self._list_starts.add_ends(ends)
-            self._docs.add(docs)
-            self._counts.add(counts)
-            self._lengths.add(day.arrays["doc_sizes"][docs])
-            number = self._numbers[day] = len(self._numbers)
-        return number
+        ends, docs, counts = inverted(day.doc_starts, day.arrays["doc_words"], day.words_holding)
+        self._texts.add(np.array([self._words.open(day)[0]]))
+        self._firsts.add(np.array([self._list_starts.size - 1]))
+        self._list_starts.add_ends(ends)
+        self._docs.add(docs)
+        self._counts.add(counts)
+        self._lengths.add(day.arrays["doc_sizes"][docs])
 
     def look_up(self, terms: Sequence[str], days: Array, row: int, lists: TermLists) -> None:
         """Articles that say each word, and how often."""
@@ -124,11 +109,6 @@ class WordPostings:
             return counts[np.where(found < len(counts) - 1, found, -1)]
 
         return count
-
-    @property
-    def pool(self) -> Pool:
-        """All lists."""
-        return Pool(self._docs.all, self._counts.all, self._lengths.all)
 
     def lengths(self, day: Day) -> Array:
         """Lengths in words, stop words aside."""

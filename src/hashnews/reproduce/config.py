@@ -12,7 +12,7 @@ from hashnews.config import Config
 from hashnews.errors import ConfigError
 from hashnews.generate.config import TrainingConfig, Variant
 
-Ranking = Literal["tp", "bm25", "words", "best"]
+Ranking = Literal["tp", "bm25", "best"]
 GENERATORS = get_args(Variant)
 TABLE_2 = (
     "seq2seq",

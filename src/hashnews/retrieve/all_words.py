@@ -20,7 +20,6 @@ from hashnews.arrays import Array, decay
 from hashnews.config import Config
 from hashnews.index.day import Day
 from hashnews.index.folder import NewsIndex
-from hashnews.index.postings import Postings
 from hashnews.index.windows import WindowTable
 from hashnews.index.word_postings import WordPostings
 from hashnews.records import ContextWord, PreparedPost
@@ -77,8 +76,8 @@ class AllWordsRetriever(BaseRetriever):
         """The distinct words of a post, stop words aside."""
         return [word for word in dict.fromkeys(words(post.body)) if word not in STOP_WORDS]
 
-    def as_of(self, scores: Array, moments: Array) -> Array:
-        """Ages were counted from the end of the post's day, for all its posts: to its time."""
+    def _as_of(self, scores: Array, moments: Array) -> Array:
+        # Ages were counted from the end of the post's day, for all its posts: to its time.
         ahead = (A_DAY - moments % A_DAY) / HOUR
         rescaled: Array = scores / decay(ahead, self.config.half_life)[:, np.newaxis]
         return rescaled
@@ -151,12 +150,10 @@ class AllWordsRetriever(BaseRetriever):
         shares: Array = counts / max(1.0, counts.sum())
         return shares
 
-    def new_postings(self) -> Postings:
-        """Lists of words."""
+    def _new_postings(self) -> WordPostings:
         return WordPostings(self.words)
 
-    def new_table(self, number: int, days: list[Day]) -> WindowTable:
-        """The days up to the post's, beside M as R, and what articles of them are still worth."""
+    def _new_table(self, number: int, days: list[Day]) -> WindowTable:
         config = self.config
         # M ends before the post's day, so it is the same for all its posts.
         month = self.days(number, range(1, config.window + config.month + 1))

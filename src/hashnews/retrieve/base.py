@@ -49,11 +49,8 @@ class FoundArticles(NamedTuple):
 
     def named(self, most: int | None = None) -> list[Retrieved]:
         """The articles by id."""
-        days = self.days
-        return [
-            Retrieved(days[back].id(place), score, window)
-            for back, place, score, window in self.rows(most)
-        ]
+        rows, days = self.rows(most), self.days
+        return [Retrieved(days[back].ids[place], score, i) for back, place, score, i in rows]
 
 
 class BaseRetriever(ABC):
@@ -112,7 +109,7 @@ class BaseRetriever(ABC):
             table.postings.pool, table.timeline, self.windows, self.weighting, self._scores,
             given, sizes,
         )  # fmt: skip
-        scores = self.as_of(given[:, :, 2], moments)
+        scores = self._as_of(given[:, :, 2], moments)
         whole = given[:, :, (0, 1, 3)].astype(np.int64)
         for at, size in enumerate(sizes.tolist()):
             back, places, windows = whole[at, :size].T
@@ -127,7 +124,7 @@ class BaseRetriever(ABC):
             if self.postings.size > MOST_POSTINGS:  # one window stays, however much it holds
                 self.forget()
             days = self.days(number, range(self.windows.spans[-1] + 1))
-            table = self._tables[number] = self.new_table(number, days)
+            table = self._tables[number] = self._new_table(number, days)
             if len(self._tables) > MOST_TABLES:
                 del self._tables[next(iter(self._tables))]
         return table
@@ -139,7 +136,7 @@ class BaseRetriever(ABC):
     def forget(self) -> None:
         """Drop what was looked up."""
         self.words = WordNumbers()
-        self.postings = self.new_postings()
+        self.postings = self._new_postings()
         self.sums = WordSums(self.words)
         self._tables: dict[int, WindowTable] = {}
         self._version = self.index.version
@@ -148,7 +145,7 @@ class BaseRetriever(ABC):
         """Where the windows of posts end: at the posts' own times."""
         return moments
 
-    def as_of(self, scores: Array, moments: Array) -> Array:
+    def _as_of(self, scores: Array, moments: Array) -> Array:
         """Scores at the time of each post."""
         return scores
 
@@ -157,11 +154,11 @@ class BaseRetriever(ABC):
         """The distinct terms of a post."""
 
     @abstractmethod
-    def new_postings(self) -> Postings:
+    def _new_postings(self) -> Postings:
         """Empty posting lists of such terms."""
 
     @abstractmethod
-    def new_table(self, number: int, days: list[Day]) -> WindowTable:
+    def _new_table(self, number: int, days: list[Day]) -> WindowTable:
         """The table of a day, which looks back on `days`."""
 
     @abstractmethod

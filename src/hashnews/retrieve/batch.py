@@ -7,7 +7,6 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from functools import partial
 from itertools import chain, islice
 from multiprocessing import get_context
 from pathlib import Path
@@ -87,11 +86,7 @@ def context_lines(retriever: BaseRetriever, posts: Iterator[PreparedPost]) -> It
 
 
 def _chunks(posts: Iterator[PreparedPost]) -> Iterator[list[PreparedPost]]:
-    return iter(partial(_chunk, posts), [])
-
-
-def _chunk(posts: Iterator[PreparedPost]) -> list[PreparedPost]:
-    return list(islice(posts, CHUNK))
+    return iter(lambda: list(islice(posts, CHUNK)), [])
 
 
 def _lines(retriever: BaseRetriever, posts: list[PreparedPost]) -> list[str]:

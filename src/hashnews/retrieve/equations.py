@@ -8,11 +8,12 @@ when it is built and when it is asked, the retrievers call them for every post.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from hashnews.arrays import Array, compiled
+from hashnews.arrays import Array, compiled, starts_of
 from hashnews.times import A_DAY
 
 MATCH, MISMATCH, GAP = 2, -1, -1  # of Smith–Waterman
@@ -109,9 +110,11 @@ class Letters(NamedTuple):
     starts: Array
 
 
-def letters_of(token: str) -> Array:
-    """The character codes of a token."""
-    return np.frombuffer(token.encode("utf-32-le", "surrogatepass"), np.uint32)
+def letters_of(tokens: Sequence[str]) -> Letters:
+    """Tokens as character codes; of one token x, `letters_of([x]).codes` is what `align` takes."""
+    text = "".join(tokens).encode("utf-32-le", "surrogatepass")
+    sizes = np.array(list(map(len, tokens)), np.int64)
+    return Letters(np.frombuffer(text, np.uint32), starts_of(sizes))
 
 
 @compiled

@@ -7,21 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hashnews.arrays import Groups, number_all, starts_of
-from hashnews.index.day import Day
 from hashnews.index.windows import WindowTable
 from hashnews.records import PreparedPost
-from hashnews.retrieve.equations import (
-    Letters,
-    idf,
-    letters_of,
-    score_parts,
-    strict_match,
-    temporal_popularity,
-    weight,
-    window,
-)
+from hashnews.retrieve.equations import idf, score_parts, temporal_popularity, weight, window
 from hashnews.retrieve.retriever import Retriever
+from hashnews.retrieve.scoring import Weighting
 from hashnews.times import A_DAY, microseconds
 
 
@@ -87,10 +77,10 @@ def explain(retriever: Retriever, post: PreparedPost) -> Explanation:
         held = [int((lists[0] < clip).sum()), *map(len, lists[1:])]
         idf_reference = table.reference_idf(term)
         rows = [
-            _in_window(retriever, numbers.articles, sum(held[: i + 1]), idf_reference)
+            _in_window(retriever.weighting, numbers.articles, sum(held[: i + 1]), idf_reference)
             for i, numbers in zip(spans, windows, strict=True)
         ]
-        names = (name for day in table.days for name in _matches(day, term, retriever))
+        names = (name for day in table.days for name in retriever.postings.matches(day, term))
         terms.append(ExplainedTerm(term, idf_reference, rows, list(dict.fromkeys(names))))
     articles = [
         _article(retriever, table, row, terms, windows[row[-1] - 1])
@@ -99,25 +89,10 @@ def explain(retriever: Retriever, post: PreparedPost) -> Explanation:
     return Explanation(windows, terms, articles)
 
 
-def _in_window(retriever: Retriever, articles: int, n: int, idf_reference: float) -> TermInWindow:
-    by_popularity, by_idf, cap, *_ = retriever.weighting
+def _in_window(how: Weighting, articles: int, n: int, idf_reference: float) -> TermInWindow:
     idf_window = idf(articles, n)
-    tp = temporal_popularity(idf_reference, idf_window, cap)
-    return TermInWindow(n, idf_window, tp, weight(tp, idf_window, by_popularity, by_idf))
-
-
-def _matches(day: Day, term: str, retriever: Retriever) -> list[str]:
-    """The entities of a day that a term strictly matches."""
-    own, tokens = term.split(), day.tokens.pick(range(len(day.tokens)))
-    numbers, names = number_all([*tokens, *own])
-    sizes = np.array(list(map(len, names)), np.int64)
-    letters = Letters(letters_of("".join(names)), starts_of(sizes))
-    surfaces = Groups(starts_of(day.arrays["surface_sizes"]), day.arrays["surface_tokens"])
-    return [
-        name
-        for at, name in enumerate(day.surfaces)
-        if strict_match(numbers[len(tokens) :], surfaces.of(at), letters, *retriever.index.settings)
-    ]
+    tp = temporal_popularity(idf_reference, idf_window, how.cap)
+    return TermInWindow(n, idf_window, tp, weight(tp, idf_window, how.by_popularity, how.by_idf))
 
 
 def _article(
@@ -139,7 +114,7 @@ def _article(
                 numbers.mean_length, retriever.weighting.a, retriever.weighting.b, part,
             )  # fmt: skip
             parts[term.term] = (int(counts[at]), float(part[0]))
-    return ExplainedArticle(day.id(place), i, score, length, parts)
+    return ExplainedArticle(day.ids[place], i, score, length, parts)
 
 
 def as_json(explanation: Explanation) -> dict[str, Any]:

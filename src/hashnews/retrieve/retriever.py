@@ -12,7 +12,6 @@ from hashnews.errors import DataError
 from hashnews.index.day import Day, fold_entity
 from hashnews.index.entity_postings import EntityPostings
 from hashnews.index.folder import NewsIndex
-from hashnews.index.postings import Postings
 from hashnews.index.windows import WindowTable
 from hashnews.records import ContextWord, PreparedPost
 from hashnews.retrieve.base import BaseRetriever, FoundArticles, Query
@@ -39,6 +38,8 @@ class RetrieverConfig(Config):
 
 class Retriever(BaseRetriever):
     """Finds the articles published before a post that speak of what it speaks of."""
+
+    postings: EntityPostings
 
     def __init__(
         self, index: NewsIndex, reference: Day | None = None, config: RetrieverConfig | None = None
@@ -72,10 +73,8 @@ class Retriever(BaseRetriever):
         """R for the posts of a day."""
         return [] if self._reference is None else [self._reference]
 
-    def new_postings(self) -> Postings:
-        """Lists of entities."""
+    def _new_postings(self) -> EntityPostings:
         return EntityPostings(self.index.settings)
 
-    def new_table(self, number: int, days: list[Day]) -> WindowTable:
-        """The days up to the post's, beside R."""
+    def _new_table(self, number: int, days: list[Day]) -> WindowTable:
         return WindowTable(number, days, self.postings, self.reference(number))

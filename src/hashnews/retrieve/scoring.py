@@ -13,13 +13,7 @@ import numpy as np
 from hashnews.arrays import Array, compiled
 from hashnews.index.postings import Pool, TermLists
 from hashnews.index.windows import Timeline
-from hashnews.retrieve.equations import (
-    idf,
-    score_parts,
-    temporal_popularity,
-    weight,
-    window,
-)
+from hashnews.retrieve.equations import idf, score_parts, temporal_popularity, weight, window
 
 BINS = 1024  # of scores
 LEAST = 1e-300  # less is no score
