@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from best_sets import Loaded
 
-from hashnews.learn.examples import Examples, RankerConfig, averaged, calibrated, f1, fit, hits
+from hashnews.learn.examples import Examples, RankerConfig, averaged, calibrated, fit, hits
+from hashnews.metrics import micro_f1_of
 from hashnews.suggest.query import PostWithNews
 from hashnews.suggest.ranker import Ranker
 from hashnews.suggest.sources import NAMES, PLACE, SOURCES
@@ -66,7 +67,7 @@ def measure(
 
 
 def _both(found: np.ndarray, gold: np.ndarray) -> list[float]:
-    return [round(100 * f1(found, gold, k), 2) for k in (1, 5)]
+    return [round(100 * micro_f1_of(found, gold, k), 2) for k in (1, 5)]
 
 
 def _by(part: Examples, feature: str) -> np.ndarray:

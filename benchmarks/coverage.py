@@ -14,8 +14,9 @@ import random
 from collections.abc import Iterable
 from pathlib import Path
 
+from retrieval_tools import build, by_day
+
 from hashnews.files import RecordFile
-from hashnews.index.folder import NewsIndex
 from hashnews.prepare.datasets import rules_for
 from hashnews.prepare.preparer import Preparer
 from hashnews.records import Article, Post, PreparedPost
@@ -72,7 +73,7 @@ def measure(data: Path, finder: EntityFinder) -> None:
             for article in RecordFile(data / "2020" / "news.jsonl.gz", Article)
             if first - WINDOW <= microseconds(article.published_at) // A_DAY <= last
         ]
-        index = NewsIndex.build(entries(news, finder))
+        index = build(by_day(entries(news, finder)))[0]
         retriever = Retriever(index, None, RetrieverConfig(ranking="bm25"))
         rows = [covered(post, retriever) for post in posts]
         share = sum(row[0] for row in rows) / sum(row[1] for row in rows)

@@ -264,9 +264,9 @@ def score_bm25(
 ) -> float:
     """One entity in one document; with a factor for the query's frequency, which is always 1."""
     k = A * ((1 - B) + B * (length / mean))
-    usual = math.log((reference_size + 1) / (n_reference + 0.5))
-    rarity = math.log((size + 1) / (n + 0.5))
-    return usual / rarity * ((A + 1) * f / (k + f)) * ((100 + 1) * 1 / (100 + 1))
+    idf_reference = math.log((reference_size + 1) / (n_reference + 0.5))
+    idf_window = math.log((size + 1) / (n + 0.5))
+    return idf_reference / idf_window * ((A + 1) * f / (k + f)) * ((100 + 1) * 1 / (100 + 1))
 
 
 def match_map(asked: set[str], known: set[str]) -> dict[str, list[str]]:

@@ -28,6 +28,7 @@ import time
 from collections.abc import Sequence
 from functools import partial
 from importlib.metadata import version
+from itertools import pairwise
 from pathlib import Path
 
 from peers import Authors, Bm25s, Peer, RankBm25, Tantivy, Windows
@@ -218,7 +219,11 @@ def asking_with_words(data: Data) -> None:
     """The retrievers that ask with words."""
     index = data.index
     days = [index.day(number) for number in index.numbers()]
-    said = [day.words_of(place) for day in days for place in range(day.size)]
+    said = [
+        day.words.pick(day.arrays["doc_words"][start:end].tolist())
+        for day in days
+        for start, end in pairwise(day.doc_starts.tolist())
+    ]
     times = [int(moment) for day in days for moment in day.times]
     reference = build_day(data.reference, index.settings)
     for name, kind in WORDS.items():
@@ -249,7 +254,7 @@ def exactness(data: Data) -> None:
     for t, ranking in ((1.0, "tp"), (0.8, "tp"), (1.0, "bm25")):
         settings, started = Settings(t=t), time.process_time()
         retriever = Retriever(
-            NewsIndex.build(news, settings),
+            build(by_day(news), settings)[0],
             build_day(data.reference, settings),
             RetrieverConfig(ranking=ranking),
         )
@@ -263,8 +268,7 @@ def exactness(data: Data) -> None:
         for post in posts:
             moment = moment_of(post)
             ours = [
-                (day.id(place), score, window)
-                for day, place, score, window in retriever.find(retriever.terms(post), moment)
+                tuple(article) for article in retriever.find(retriever.terms(post), moment).named()
             ]
             theirs = force.retrieve(post.entities, moment)
             if [(i, w) for i, _, w in ours] == [(i, w) for i, _, w in theirs]:

@@ -31,11 +31,11 @@ from hashnews.arrays import Array
 from hashnews.files import RecordFile
 from hashnews.index.day import Day, Settings
 from hashnews.index.folder import NewsIndex
-from hashnews.index.words import KnownWords
+from hashnews.index.word_postings import WordNumbers, WordPostings
 from hashnews.news.keys import canonical_url
 from hashnews.news.store import NewsStore
 from hashnews.records import PostContext, PreparedPost, Retrieved
-from hashnews.retrieve.all_words import BestConfig, BestRetriever
+from hashnews.retrieve.all_words import AllWordsConfig, AllWordsRetriever
 from hashnews.retrieve.context import WordSums
 from hashnews.retrieve.equations import idf, temporal_popularity
 from hashnews.retrieve.reference import load_reference
@@ -56,10 +56,20 @@ Method = Callable[[Sequence[PreparedPost]], list[PostContext]]
 class RollingRetriever(Retriever):
     """Temporal popularity against the month of news before the window, from the same sources."""
 
-    def usual(self, number: int) -> list[Day]:
+    def reference(self, number: int) -> list[Day]:
         """The days before the window."""
-        first = WINDOW + 1
-        return [self.index.day(number - back) for back in range(first, first + MONTH)]
+        return self.days(number, range(WINDOW + 1, WINDOW + 1 + MONTH))
+
+
+class WordsRetriever(Retriever):
+    """The paper's BM25 over all words of a post instead of its entities."""
+
+    def terms(self, post: PreparedPost) -> list[str]:
+        """The distinct words of a post, stop words aside."""
+        return [word for word in dict.fromkeys(words(post.body)) if word not in STOP_WORDS]
+
+    def _new_postings(self) -> Any:
+        return WordPostings(self.words)
 
 
 class News:
@@ -79,7 +89,7 @@ class News:
                 said = tuple(words(article.title))
                 if len(said) >= 5:
                     self.titles[said[:5]].append((said, moment, article.id))
-        self._sums = WordSums(KnownWords())
+        self._sums = WordSums(WordNumbers())
 
     def window(self, moment: int, first: int) -> Iterable[tuple[Day, Array]]:
         """The articles from one moment up to another, day by day."""
@@ -103,7 +113,7 @@ class News:
         for day, places in rows:
             ours = places[[k - start for k in sorted(drawn) if start <= k < start + len(places)]]
             articles.append((day, ours, np.ones(len(ours))))
-            ids += [Retrieved(day.id(place), 1.0, 1) for place in ours.tolist()]
+            ids += [Retrieved(day.ids[place], 1.0, 1) for place in ours.tolist()]
             start += len(places)
         return PostContext(ids, self._sums.heaviest(*self._sums.weights(articles), COMMON))
 
@@ -190,9 +200,9 @@ def methods(news: News, data: Path, work: Path, year: str) -> dict[str, Method]:
     if (data / year / "reference-same-feeds.jsonl.gz").exists():
         found["paper, TP, R of the same feeds"] = paper("reference-same-feeds.jsonl.gz")
     found["paper, TP, rolling R"] = RollingRetriever(index).retrieve_all
-    words_only = Retriever(index, None, RetrieverConfig(ranking="words"))
+    words_only = WordsRetriever(index, None, RetrieverConfig(ranking="bm25"))
     found["words, BM25, five windows"] = words_only.retrieve_all
-    found["best"] = BestRetriever(index, BestConfig()).retrieve_all
+    found["best"] = AllWordsRetriever(index, AllWordsConfig()).retrieve_all
     return found
 
 
@@ -272,13 +282,13 @@ def figure(news: News, data: Path, work: Path, out: Path) -> None:
             row = series[title][name] = []
             for number in numbers:
                 table = retriever.table(number)
-                n = sum(len(table.postings(name, back)[0]) for back in (0, 1))
-                size = int(table.day_sizes[:2].sum())
-                rarity = idf(size, n)
+                n = sum(len(table.list_of(name, back)[0]) for back in (0, 1))
+                size = sum(day.size for day in table.days[:2])
+                idf_window = idf(size, n)
                 if title.startswith("TP"):
-                    row.append(temporal_popularity(table.usual_rarity(name), rarity, 10.0))
+                    row.append(temporal_popularity(table.reference_idf(name), idf_window, 10.0))
                 else:
-                    row.append(rarity / float(np.log(size + 1)))
+                    row.append(idf_window / float(np.log(size + 1)))
     dates = [str(datetime.fromtimestamp(n * A_DAY / 1e6, UTC).date()) for n in numbers]
     (out / "popularity.json").write_text(
         json.dumps({"days": dates, "series": series}, indent=1, ensure_ascii=False) + "\n", "utf-8"

@@ -16,10 +16,10 @@ from itertools import islice
 from pathlib import Path
 
 from retrieval_quality import SETS, News, RollingRetriever, coverage
+from retrieval_tools import build, by_day
 
 from hashnews.files import RecordFile, write_records
 from hashnews.index.day import Settings, build_day
-from hashnews.index.folder import NewsIndex
 from hashnews.news.entities import with_entities
 from hashnews.records import Article, PreparedPost
 from hashnews.retrieve.reference import entries
@@ -59,11 +59,11 @@ def main() -> None:
     reference = tagged(
         RecordFile(year / "reference.jsonl.gz", Article), finder, options.kept / "reference.jsonl"
     )
-    index = NewsIndex.build(entries(news, finder))
-    usual = build_day(entries(reference, finder), Settings())
+    index = build(by_day(entries(news, finder)))[0]
+    given = build_day(entries(reference, finder), Settings())
     ways = {
         "paper, BM25": Retriever(index, None, RetrieverConfig(ranking="bm25")),
-        "paper, TP, given R": Retriever(index, usual),
+        "paper, TP, given R": Retriever(index, given),
         "paper, TP, rolling R": RollingRetriever(index),
     }
     folder = (options.index or options.work / "2020") / "2020.index"

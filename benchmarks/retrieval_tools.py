@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from peers import Peer
 
 from hashnews.files import RecordFile, write_records
 from hashnews.index.day import Day, Entry, Settings, build_day
@@ -24,20 +23,23 @@ from hashnews.news.entities import with_entities
 from hashnews.prepare.datasets import rules_for
 from hashnews.prepare.preparer import Preparer
 from hashnews.records import Article, Post, PreparedPost
-from hashnews.retrieve.all_words import BestConfig, BestRetriever
+from hashnews.retrieve.all_words import AllWordsConfig, AllWordsRetriever
+from hashnews.retrieve.base import BaseRetriever, Query
 from hashnews.retrieve.batch import CHUNK
 from hashnews.retrieve.retriever import Retriever, RetrieverConfig
 from hashnews.text.entities import shipped_finder
 from hashnews.text.segment import shipped_segmenter
 from hashnews.times import A_DAY, microseconds
 
+if TYPE_CHECKING:
+    from peers import Peer
+
 ROUNDS = 3
 LONG_ENOUGH = 0.15  # seconds a round must take to be worth timing
 COMMON = ("times", "id_text", "id_sizes")
-Query = tuple[list[str], int]  # terms and the post's time
 
 
-Finder = Retriever | BestRetriever
+Finder = BaseRetriever
 
 
 class Kind(NamedTuple):
@@ -57,7 +59,11 @@ def with_config(config: RetrieverConfig) -> Kind:
 
 
 PAPER = with_config(RetrieverConfig())
-BEST = Kind(lambda index, _: BestRetriever(index), [BestConfig().window], [BestConfig().articles])
+BEST = Kind(
+    lambda index, _: AllWordsRetriever(index),
+    [AllWordsConfig().window],
+    [AllWordsConfig().articles],
+)
 WORDS = {f"Best preset: the {BEST.takes[0]} best articles of one window": BEST}
 
 
@@ -157,7 +163,7 @@ def timed(jobs: dict[str, Job], rounds: int = ROUNDS) -> dict[str, float]:
 
 def answer(finder: Finder | Peer, queries: Sequence[Query]) -> None:
     """Find the articles of all queries."""
-    if isinstance(finder, Retriever | BestRetriever):
+    if isinstance(finder, BaseRetriever):
         for start in range(0, len(queries), CHUNK):
             finder.find_all(queries[start : start + CHUNK])
     else:
@@ -186,8 +192,8 @@ def reopened(index: NewsIndex) -> NewsIndex:
 
 def queries_of(retriever: Finder, posts: Iterable[PreparedPost]) -> list[Query]:
     """What posts ask for, where they ask for anything."""
-    rows = [(retriever.terms(post), moment_of(post)) for post in posts]
-    return [(terms, moment) for terms, moment in rows if terms]
+    queries = [Query(retriever.terms(post), moment_of(post)) for post in posts]
+    return [query for query in queries if query.terms]
 
 
 REPORT: list[str] = []  # what the part that runs has said

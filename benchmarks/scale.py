@@ -41,10 +41,10 @@ from hashnews.prepare.datasets import rules_for
 from hashnews.prepare.preparer import Preparer
 from hashnews.prepare.splits import write_prepared
 from hashnews.records import Post
-from hashnews.retrieve.all_words import BestConfig
+from hashnews.retrieve.all_words import AllWordsConfig
 from hashnews.retrieve.batch import write_contexts
 from hashnews.retrieve.retriever import RetrieverConfig
-from hashnews.retrieve.source import Source
+from hashnews.retrieve.source import RetrieverSource
 from hashnews.scale.cut import cut_days
 from hashnews.scale.days import Done, FileJob, Result
 from hashnews.scale.engine import Run, on_ray
@@ -138,7 +138,11 @@ def _on_two_cores(work: Callable[..., T], arguments: tuple[object, ...]) -> T:
 
 
 def warm_retrieve(
-    run: Run[FileJob, Done], source: Source, warming: tuple[Path, Path], posts: Path, target: Path
+    run: Run[FileJob, Done],
+    source: RetrieverSource,
+    warming: tuple[Path, Path],
+    posts: Path,
+    target: Path,
 ) -> tuple[float, Result]:
     """Seconds and costs of `retrieve`, after the workers have opened what they need."""
     retrieve_days(source, *warming, run)
@@ -147,14 +151,14 @@ def warm_retrieve(
     return time.perf_counter() - began, done
 
 
-def best(news: Path) -> Source:
+def best(news: Path) -> RetrieverSource:
     """The better retriever."""
-    return Source(news, None, Settings(), BestConfig())
+    return RetrieverSource(news, None, Settings(), AllWordsConfig())
 
 
-def paper(news: Path, reference: Path) -> Source:
+def paper(news: Path, reference: Path) -> RetrieverSource:
     """The paper's."""
-    return Source(news, reference, Settings(), RetrieverConfig())
+    return RetrieverSource(news, reference, Settings(), RetrieverConfig())
 
 
 def prepared(data: Path, folder: Path) -> Path:

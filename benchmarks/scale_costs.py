@@ -143,7 +143,7 @@ def suggest(data: Path, news: Path, folder: Path) -> Promises:
 def build_as_one_day(news: Path) -> tuple[int, float]:
     """All articles of a store as if they were of one day: how many, and the memory that takes."""
     with NewsStore(news) as store:
-        day = build_day(map(entry_of, store.read()), Settings())
+        day = build_day((entry_of(*row[:2]) for row in store.read()), Settings())
     return day.size, this_worker().peak
 
 

@@ -31,9 +31,8 @@ from scale import RESULTS, Promises, best, memory, on_two_cores, paper, prepared
 from hashnews.files import RecordFile, write_records
 from hashnews.news.store import NewsStore
 from hashnews.records import Article, PreparedPost
-from hashnews.retrieve.all_words import BestRetriever
 from hashnews.retrieve.batch import context_lines
-from hashnews.retrieve.source import Source
+from hashnews.retrieve.source import RetrieverSource
 from hashnews.scale.engine import Run
 from hashnews.scale.news import Built, index_days
 
@@ -136,7 +135,7 @@ def _day(moment: datetime | None) -> date | None:
     return None if moment is None else moment.date()
 
 
-def ask(source: Source, posts: list[PreparedPost]) -> dict[str, float]:
+def ask(source: RetrieverSource, posts: list[PreparedPost]) -> dict[str, float]:
     """Retrieval in a process of its own: CPU time per post and of opening, and its memory."""
     source.open().retrieve_all(posts[:1])  # compiles, and builds a reference
     spent: list[tuple[float, float]] = []
@@ -149,9 +148,8 @@ def ask(source: Source, posts: list[PreparedPost]) -> dict[str, float]:
             pass
         spent.append((opened - began, 1000 * (time.process_time() - opened) / len(posts)))
         own, mapped = memory()
-        lists = retriever._lists if isinstance(retriever, BestRetriever) else retriever.lists
-        postings = lists.size
-        del retriever, lists
+        postings = retriever.postings.size
+        del retriever
     opening, ms = (statistics.median(column) for column in zip(*spent, strict=True))
     return {
         "opening_s": opening,

@@ -13,19 +13,7 @@ FILE = re.compile(
     r"\b(?:benchmarks|configs|docs|results|tests|tools)/[\w/.-]+\.(?:json|md|py|toml)"
 )
 # The classes that may share a name, with their modules, and why.
-SHARED: dict[str, set[str]] = {
-    "Batch": {"generate.batch", "tagger.corpora"},
-    "Day": {"index.day", "suggest.calendar"},
-    "Measured": {"generate.training", "metrics"},
-    "Memory": {"generate.model", "suggest.memory"},
-    "Model": {"reproduce.config", "suggest.model"},
-    "ModelFiles": {"generate.generator", "suggest.model"},
-    "Read": {"baselines.lstm_top", "suggest.pipeline"},
-    "Row": {"reproduce.run", "tagger.corpora"},
-    "Run": {"reproduce.plan", "tagger.training"},
-    "Step": {"generate.model", "reproduce.steps"},
-    "Vocabulary": {"generate.vocabulary", "index.packed"},
-}
+SHARED: dict[str, set[str]] = {}
 
 
 def defined():

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from hashnews.index import packed as strings
 from hashnews.index.packed import (
     Strings,
+    StringTable,
     Texts,
-    Vocabulary,
-    asked_for,
     find_string,
     in_order,
+    lookup_of,
     pack,
 )
 from hashnews.text import tokens
@@ -29,7 +29,7 @@ def texts_of(*days):
 
 
 def place(texts, day, string):
-    return find_string(asked_for([string]), 0, day, texts.arrays)
+    return find_string(lookup_of([string]), 0, day, texts.arrays)
 
 
 @settings(max_examples=60, deadline=None)
@@ -53,31 +53,31 @@ def test_equal_hashes_are_told_apart():
     assert texts.string(place(texts, 0, one)) == one
     assert texts.string(place(texts, 0, other)) == other
     assert place(texts, 1, one) == -1
-    vocabulary = Vocabulary()
-    assert len(set(vocabulary.add(*texts.arrays[2:], 0).tolist())) == 2
+    table = StringTable()
+    assert len(set(table.add(*texts.arrays[2:], 0).tolist())) == 2
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(some, max_size=4))
 def test_a_word_has_one_number_in_all_days(days):
-    texts, vocabulary, known = Texts(), Vocabulary(), {}
+    texts, table, known = Texts(), StringTable(), {}
     for day in days:
         text, sizes, _ = in_order(*pack(day))
         first = texts.add(Strings(text, sizes))
-        for at, number in enumerate(vocabulary.add(*texts.arrays[2:], first).tolist(), first):
+        for at, number in enumerate(table.add(*texts.arrays[2:], first).tolist(), first):
             assert known.setdefault(texts.string(at), number) == number
-    assert len(set(known.values())) == len(known) == vocabulary.size
+    assert len(set(known.values())) == len(known) == table.size
 
 
-def test_the_vocabulary_grows():
+def test_the_table_grows():
     many = [f"word{n}" for n in range(100_000)]
-    texts, vocabulary = texts_of(many), Vocabulary()
-    numbers = vocabulary.add(*texts.arrays[2:], 0)
+    texts, table = texts_of(many), StringTable()
+    numbers = table.add(*texts.arrays[2:], 0)
     assert sorted(numbers.tolist()) == list(range(len(many)))
-    asked = asked_for([*many, "nowhere"])
-    of_text = dict(zip(many, vocabulary.find(asked, *texts.arrays[2:4])[:-1].tolist(), strict=True))
+    lookup = lookup_of([*many, "nowhere"])
+    of_text = dict(zip(many, table.find(lookup, *texts.arrays[2:4])[:-1].tolist(), strict=True))
     assert [of_text[texts.string(place)] for place in range(len(many))] == numbers.tolist()
-    assert vocabulary.find(asked, *texts.arrays[2:4])[-1] == -1
+    assert table.find(lookup, *texts.arrays[2:4])[-1] == -1
 
 
 def test_order_does_not_depend_on_the_input():

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from hashnews.cli import main
 from hashnews.files import RecordFile, write_records
-from hashnews.learn.examples import Examples, RankerConfig, f1, make_examples, situations, thinned
+from hashnews.learn.examples import Examples, RankerConfig, make_examples, situations, thinned
 from hashnews.news.store import NewsStore
 from hashnews.posts.table import read_posts
 from hashnews.prepare.preparer import Preparer
@@ -162,10 +162,3 @@ def test_thinning_keeps_what_was_used():
     assert answers.tolist() == [1, 0, 0, 1, 0, 0]
     assert (rows[0] == features[0]).all()
     assert (rows[3] == features[8]).all()
-
-
-def test_f1_is_the_papers():
-    found = np.array([[1, 0, 0, 0, 1], [0, 0, 0, 0, 0]])
-    gold = np.array([3, 1])
-    assert f1(found, gold, 1) == pytest.approx(2 * 1 / (1 * 2 + 4))
-    assert f1(found, gold, 5) == pytest.approx(2 * 2 / (5 * 2 + 4))

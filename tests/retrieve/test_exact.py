@@ -5,18 +5,27 @@ import runpy
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from in_memory import index_of
 
 from hashnews.files import RecordFile
 from hashnews.index.day import Entry, Settings, build_day
-from hashnews.index.folder import NewsIndex
 from hashnews.records import Article, Post, PreparedPost
-from hashnews.retrieve.equations import idf, temporal_popularity, term_frequency, weight
+from hashnews.retrieve.equations import (
+    add_context_weights,
+    idf,
+    score_parts,
+    temporal_popularity,
+    term_frequency,
+    weight,
+    window,
+)
 from hashnews.retrieve.retriever import Retriever, RetrieverConfig
 from hashnews.text.stopwords import STOP_WORDS
-from hashnews.times import microseconds
+from hashnews.times import A_DAY, microseconds
 
 WORLD = Path(__file__).parents[1] / "world"
 BY_HAND = runpy.run_path(str(WORLD / "by_hand.py"))
@@ -35,7 +44,7 @@ def world(name):
 def retriever(news, reference, ranking, t, **more):
     matching = Settings(t=t)
     config = RetrieverConfig(ranking=ranking, **more)
-    return Retriever(NewsIndex.build(news, matching), build_day(reference, matching), config)
+    return Retriever(index_of(news, matching), build_day(reference, matching), config)
 
 
 def prepared(post):
@@ -88,6 +97,43 @@ def test_the_frequency_saturates(f, length, mean):
     assert part >= term_frequency(f, length + 1, mean, 1.2, 0.75)
 
 
+@pytest.mark.parametrize("t", [1.0, 0.8])
+def test_each_equation_is_that_of_the_independent_script(t):
+    news, reference = BY_HAND["read"]("news.jsonl"), BY_HAND["read"]("reference.jsonl")
+    news.sort(key=BY_HAND["published"])
+    times = np.array([microseconds(BY_HAND["published"](d)) for d in news])
+    for post in BY_HAND["read"]("posts.jsonl"):
+        moment = microseconds(datetime.fromisoformat(post["created_at"]))
+        for i in range(1, 6):
+            begin, end = window(times, moment // A_DAY, i, moment)
+            corpus, weights = BY_HAND["window"](post, news, i), {}
+            assert news[begin:end] == corpus
+            for e in BY_HAND["distinct"](post):
+                n, n_reference = (BY_HAND["holding"](e, some, t) for some in (corpus, reference))
+                idf_reference = idf(len(reference), max(1, n_reference))
+                weights[e] = temporal_popularity(idf_reference, idf(len(corpus), n), 10.0)
+                assert weights[e] == pytest.approx(BY_HAND["popularity"](e, corpus, reference, t))
+            mean = BY_HAND["mean_length"](corpus)
+            for d in corpus:
+                total, part, length = 0.0, np.zeros(1), np.array([len(d["entities"])])
+                for e in BY_HAND["distinct"](post):
+                    if f := len(BY_HAND["m_soft"](e, d, t)):
+                        score_parts(weights[e], np.array([f]), length, 0, 1, mean, 1.2, 0.75, part)
+                        total += part[0]
+                assert total == pytest.approx(BY_HAND["score"](post, d, corpus, weights, t))
+
+
+def test_context_weights_by_hand():
+    # Two articles of a day, [a b a] and [b], whose words have the numbers 5 and 7.
+    starts, said, numbers = np.array([0, 3, 4]), np.array([0, 1, 0, 1]), np.array([5, 7])
+    weights, touched = np.zeros(9), np.zeros(9, np.int64)
+    scores, places = np.array([2.0, 0.5]), np.array([0, 1])
+    size = add_context_weights(scores, places, starts, said, numbers, weights, touched, 0)
+    assert touched[:size].tolist() == [5, 7]
+    assert weights[[5, 7]].tolist() == [2 * 2.0, 2.0 + 0.5]
+    assert weights.sum() == 6.5
+
+
 names = st.lists(st.sampled_from("ann annа bob bobb carl dora".split()), min_size=1, max_size=3)
 entity = names.map(" ".join)
 START = datetime(2031, 3, 3, tzinfo=UTC)
@@ -127,9 +173,6 @@ def test_random_worlds(news, reference, entities, created_at, run):
         t,
     )
     found = finder.find(list(dict.fromkeys(e.lower() for e in entities)), microseconds(created_at))
-    assert [(day.id(place), window) for day, place, _, window in found] == [
-        (pick["id"], pick["window"]) for pick in expected
-    ]
-    assert [score for _, _, score, _ in found] == pytest.approx(
-        [p["score"] for p in expected], abs=1e-9
-    )
+    named = found.named()
+    assert [(r.id, r.window) for r in named] == [(p["id"], p["window"]) for p in expected]
+    assert [r.score for r in named] == pytest.approx([p["score"] for p in expected], abs=1e-9)

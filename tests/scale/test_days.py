@@ -18,8 +18,8 @@ from hashnews.news.store import NewsStore
 from hashnews.prepare.preparer import Preparer
 from hashnews.prepare.splits import write_prepared
 from hashnews.records import Article, Post, PreparedPost
-from hashnews.retrieve.all_words import BestConfig
-from hashnews.retrieve.source import Source
+from hashnews.retrieve.all_words import AllWordsConfig
+from hashnews.retrieve.source import RetrieverSource
 from hashnews.saved import read_manifest
 from hashnews.scale.cut import cut_days
 from hashnews.scale.days import Days, FileJob, do, read_day
@@ -35,7 +35,7 @@ SAYINGS = ["Vote today!", "Thank you, Ohio.", "We march.", "Rest in power, Georg
 
 
 def source_of(news):
-    return Source(news, None, Settings(), BestConfig())
+    return RetrieverSource(news, None, Settings(), AllWordsConfig())
 
 
 def write(folder, day, name, lines):
@@ -215,7 +215,7 @@ def test_an_index_of_files_is_that_of_the_store(sample, tmp_path):
     again = run("news", "index", tmp_path / "news.parquet", "-o", tmp_path / "index", "--json")
     assert json.loads(again)["skipped"] == told["days"]
     with pytest.raises(ModelError, match="was built with"):
-        Source(tmp_path / "index", None, Settings(t=0.8), BestConfig()).open()
+        RetrieverSource(tmp_path / "index", None, Settings(t=0.8), AllWordsConfig()).open()
 
 
 def test_from_a_store_to_files_and_back(sample, tmp_path):

@@ -17,8 +17,8 @@ from byday import joined, run
 
 from hashnews.errors import ClusterError
 from hashnews.index.day import Settings
-from hashnews.retrieve.all_words import BestConfig
-from hashnews.retrieve.source import Source
+from hashnews.retrieve.all_words import AllWordsConfig
+from hashnews.retrieve.source import RetrieverSource
 from hashnews.scale.cut import cut_days
 from hashnews.scale.engine import on_ray
 from hashnews.scale.news import index_days
@@ -123,7 +123,7 @@ def test_a_worker_opens_an_index_once(cluster, sample, tmp_path):
 
     with on_ray() as engine:
         index_days(tmp_path / "news.parquet", index, engine)
-        source = Source(index, None, Settings(), BestConfig())
+        source = RetrieverSource(index, None, Settings(), AllWordsConfig())
         done = retrieve_days(source, posts, tmp_path / "contexts", engine, watch)
     assert done.files > 3 * len(opened)
     assert all(len(counts) == 1 for counts in opened.values())
@@ -147,7 +147,7 @@ def test_an_error_on_the_cluster_is_one_line(cluster, sample, tmp_path):
     cut_days([str(sample.posts)], posts)
     broken = min(posts.glob("day=*/*"))
     broken.write_text("no post\n")
-    source = Source(sample.news, None, Settings(), BestConfig())
+    source = RetrieverSource(sample.news, None, Settings(), AllWordsConfig())
     with (
         on_ray() as engine,
         pytest.raises(ClusterError, match=rf"^{broken}:1: "),
@@ -199,7 +199,7 @@ def test_a_node_is_killed_in_mid_run(cluster, sample, contexts, tmp_path):
     killer = threading.Thread(target=_kill_at_work, args=(cluster, killed), daemon=True)
     with on_ray() as engine:
         killer.start()
-        source = Source(index, None, Settings(), BestConfig())
+        source = RetrieverSource(index, None, Settings(), AllWordsConfig())
         retrieve_days(source, posts, tmp_path / "contexts", engine)
     assert len(killed) == 1
     until = time.monotonic() + 240

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from hashnews.prepare.preparer import Preparer
 from hashnews.records import Post
-from hashnews.retrieve.alignment import align
 from hashnews.text.entities import shipped_finder
 from hashnews.text.hashtags import find_hashtags, part_hashtags, shipped_forms
 from hashnews.text.segment import fold, shipped_segmenter
@@ -150,7 +149,6 @@ FUNCTIONS = {
     "hashtags": part_hashtags,
     "segment": lambda source: shipped_segmenter().segment("#" + source),
     "entities": lambda source: shipped_finder().find(source),
-    "align": lambda source: align(source, source[1:]),
     "prepare": lambda source: list(a_preparer().prepare([Post(id="1", text=source)])),
 }
 

@@ -14,7 +14,7 @@ from hashnews.cli.options import as_moment, engine_for, engine_options, json_opt
 
 if TYPE_CHECKING:
     from hashnews.retrieve.explain import Explanation
-    from hashnews.retrieve.source import Source
+    from hashnews.retrieve.source import RetrieverSource
 
 
 @click.command()
@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 @click.option("-o", "--out", type=click.Path(path_type=Path), help="Contexts as JSON lines.")
 @click.option("--reference", type=click.Path(path_type=Path), help="Articles of other times (R).")
 @click.option("--preset", type=click.Choice(["paper", "best"]), default="best", show_default=True)
-@click.option(
-    "--ranking", type=click.Choice(["tp", "bm25", "words"]), help="Instead of the preset's."
-)
+@click.option("--ranking", type=click.Choice(["tp", "bm25"]), help="Instead of the preset's.")
 @click.option("--align", "t", type=click.FloatRange(0.3, 1), default=1.0, show_default=True,
               help="How well two tokens must align to match.")  # fmt: skip
 @click.option("--clip", type=click.Choice(["time", "day"]), default="time", show_default=True,
@@ -56,12 +54,12 @@ def retrieve(
     """
     from hashnews.errors import DataError
     from hashnews.index.day import Settings
-    from hashnews.retrieve.all_words import BestConfig
+    from hashnews.retrieve.all_words import AllWordsConfig
     from hashnews.retrieve.batch import write_contexts
     from hashnews.retrieve.retriever import RetrieverConfig
-    from hashnews.retrieve.source import Source
+    from hashnews.retrieve.source import RetrieverSource
 
-    config: RetrieverConfig | BestConfig = BestConfig()
+    config: RetrieverConfig | AllWordsConfig = AllWordsConfig()
     if preset == "paper":
         changes = {"clip": clip} | ({"ranking": ranking} if ranking else {})
         config = RetrieverConfig.model_validate(changes)
@@ -70,7 +68,7 @@ def retrieve(
             raise DataError(say)
     elif ranking or reference or clip != "time" or explained is not None:
         raise click.UsageError("--ranking, --reference, --clip and --explain are of --preset paper")
-    source = Source(Path(path), reference, Settings(t=t), config)
+    source = RetrieverSource(Path(path), reference, Settings(t=t), config)
     if explained is not None:
         _explain(source, posts, explained, as_json)
         return
@@ -90,7 +88,7 @@ def retrieve(
     click.echo(json.dumps({"posts": count}) if as_json else f"{count:,} posts, see {out}")
 
 
-def _explain(source: Source, posts: Path, wanted: str, as_json: bool) -> None:
+def _explain(source: RetrieverSource, posts: Path, wanted: str, as_json: bool) -> None:
     from hashnews.errors import DataError
     from hashnews.files import RecordFile
     from hashnews.records import PreparedPost
@@ -119,8 +117,8 @@ def _told(told: Explanation) -> str:
         lines += ["", f"{term.term}  (IDF in R {term.idf_reference:.3f}; matches {matches})"]
         lines += ["  window       n     IDF      TP  weight"]
         lines += [
-            f"  {number:6}  {n:6,}  {rarity:6.3f}  {popularity:6.3f}  {weight:6.3f}"
-            for number, (n, rarity, popularity, weight) in enumerate(term.windows, 1)
+            f"  {number:6}  {n:6,}  {idf:6.3f}  {popularity:6.3f}  {weight:6.3f}"
+            for number, (n, idf, popularity, weight) in enumerate(term.windows, 1)
         ]
     for article in told.articles:
         parts = ", ".join(f"{t} × {f}: {part:.3f}" for t, (f, part) in article.parts.items())

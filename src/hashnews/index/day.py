@@ -23,11 +23,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hashnews.arrays import Array, number_all, starts_of
+from hashnews.arrays import Array, compiled, number_all, starts_of
 from hashnews.errors import ModelError
-from hashnews.index.matching import absorbed_slots, holding
 from hashnews.index.packed import Strings, in_order, pack
 from hashnews.index.tokenise import read_words
+from hashnews.retrieve.equations import Letters, letters_of, strict_match
 
 MOST = 65_535  # mentions of one article that count
 MAGIC = b"hashnews day 2\n"
@@ -89,14 +89,9 @@ def _entity_arrays(mentions: Sequence[Sequence[str]], settings: Settings) -> dic
     slot_docs, slot_surfaces = np.divmod(slots, max(1, len(surfaces)))
     doc_slots = np.bincount(slot_docs, minlength=len(counted))
     surface_sizes = np.array([name.count(" ") + 1 if name else 0 for name in surfaces], np.int64)
-    codes, code_starts = np.zeros(0, np.uint32), np.zeros(1, np.int64)
-    if settings.t < 1:
-        letters = [np.frombuffer(t.encode("utf-32-le", "surrogatepass"), np.uint32) for t in tokens]
-        codes = np.concatenate([*letters, codes])
-        code_starts = starts_of(np.array(list(map(len, letters)), np.int64))
     absorbed_sizes, absorbed = absorbed_slots(
         starts_of(doc_slots), slot_surfaces, starts_of(surface_sizes), token_of,
-        codes, code_starts, settings.t, settings.q,
+        letters_of(tokens), *settings,
     )  # fmt: skip
     text, sizes, places = in_order(*pack(tokens))
     return {
@@ -123,6 +118,54 @@ def _word_arrays(texts: Sequence[str]) -> dict[str, Array]:
     }
 
 
+@compiled
+def absorbed_slots(
+    doc_starts: Array,  # slots of each article, article by article
+    surface: Array,  # of each slot
+    token_starts: Array,  # tokens of each surface
+    tokens: Array,
+    letters: Letters,
+    t: float,
+    q: float,
+) -> tuple[Array, Array]:
+    """For each slot the other slots of its article that strictly match it: how many, and which."""
+    sizes = np.zeros(len(surface), np.int64)
+    found = np.empty(max(16, len(surface)), np.int64)
+    signs = np.full(len(surface), ~np.uint64(0))  # at t = 1 slots without a common bit cannot match
+    if t == 1.0 and q > 0:
+        for slot in range(len(surface)):
+            signs[slot] = 0
+            for x in range(token_starts[surface[slot]], token_starts[surface[slot] + 1]):
+                signs[slot] |= np.uint64(1) << np.uint64(tokens[x] & 63)
+    size = 0
+    for doc in range(len(doc_starts) - 1):
+        for whole in range(doc_starts[doc], doc_starts[doc + 1]):
+            full = tokens[token_starts[surface[whole]] : token_starts[surface[whole] + 1]]
+            for part in range(doc_starts[doc], doc_starts[doc + 1]):
+                if part == whole or not signs[part] & signs[whole]:
+                    continue
+                entity = tokens[token_starts[surface[part]] : token_starts[surface[part] + 1]]
+                if strict_match(entity, full, letters, t, q):
+                    if size == len(found):
+                        found = np.concatenate((found, np.empty(size, np.int64)))
+                    found[size] = part - doc_starts[doc]
+                    size += 1
+                    sizes[whole] += 1
+    return sizes, found[:size].copy()
+
+
+@compiled
+def holding(doc_starts: Array, doc_words: Array, known: int) -> Array:
+    """How many articles say each word."""
+    counts, last = np.zeros(known, np.int64), np.full(known, -1, np.int32)
+    for doc in range(len(doc_starts) - 1):
+        for at in range(doc_starts[doc], doc_starts[doc + 1]):
+            word = doc_words[at]
+            counts[word] += last[word] != doc
+            last[word] = doc
+    return counts
+
+
 class Day:
     """The arrays of one built day, in memory or mapped from a file."""
 
@@ -133,10 +176,6 @@ class Day:
         self.ids = Strings(arrays["id_text"], arrays["id_sizes"])
         self.tokens = Strings(arrays["token_text"], arrays["token_sizes"])
         self.words = Strings(arrays["word_text"], arrays["word_sizes"])
-
-    def id(self, place: int) -> str:
-        """The id of an article."""
-        return self.ids[place]
 
     @cached_property
     def doc_starts(self) -> Array:
@@ -165,11 +204,6 @@ class Day:
         tokens = self.arrays["surface_tokens"].tolist()
         starts = starts_of(self.arrays["surface_sizes"]).tolist()
         return [" ".join(self.tokens.pick(tokens[start:end])) for start, end in pairwise(starts)]
-
-    def words_of(self, place: int) -> list[str]:
-        """The words of an article, stop words aside, as often as they stand there."""
-        start, end = self.doc_starts[place : place + 2]
-        return self.words.pick(self.arrays["doc_words"][start:end].tolist())
 
     def save(self, path: Path) -> None:
         """Write the arrays into one file that can be mapped into memory."""

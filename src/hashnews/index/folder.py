@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -19,9 +18,10 @@ from typing import Any
 
 from hashnews.errors import ModelError
 from hashnews.index.day import Day, Entry, Settings, build_day
-from hashnews.news.store import NewsStore, Stored
+from hashnews.news.store import NewsStore
+from hashnews.records import Article
 from hashnews.saved import FileSum, check_file, file_sum, read_manifest, write_manifest
-from hashnews.times import A_DAY, EPOCH
+from hashnews.times import EPOCH
 
 KIND = "news index"
 READING = 2  # raised when words or entities are read in another way: older indexes are made again
@@ -39,16 +39,6 @@ class NewsIndex:
         self._files: dict[str, FileSum] = {}
         self._days: dict[int, Day] = {}
         self._empty = build_day([], self.settings)
-
-    @classmethod
-    def build(cls, entries: Iterable[Entry], settings: Settings | None = None) -> NewsIndex:
-        """An index in memory of all these articles."""
-        index, days = cls(settings), defaultdict(list)
-        for entry in entries:
-            days[entry.published // A_DAY].append(entry)
-        for number, day in sorted(days.items()):
-            index.put(number, build_day(day, index.settings))
-        return index
 
     @classmethod
     def open(
@@ -119,7 +109,8 @@ class NewsIndex:
                 self._days.clear()
             for number in store.days_after(last_row):
                 start, end = (EPOCH + timedelta(days=number + ahead) for ahead in (0, 1))
-                entries = map(entry_of, store.read(start=start, before=end))
+                stored = store.read(start=start, before=end)
+                entries = (entry_of(one.article, one.published) for one in stored)
                 self._keep(number, build_day(entries, self.settings), state.last_row)
             self._write_manifest({**about, "last_row": state.last_row})
             return True
@@ -198,8 +189,6 @@ def _number(name: str) -> int:
     return int(name.rsplit("-", 1)[0])
 
 
-def entry_of(stored: Stored) -> Entry:
-    """An article of the store as the index reads it."""
-    article = stored.article
-    text = f"{article.title}\n{article.text}"
-    return Entry(article.id, stored.published, article.entities or (), text)
+def entry_of(article: Article, published: int) -> Entry:
+    """An article as the index reads it."""
+    return Entry(article.id, published, article.entities or (), f"{article.title}\n{article.text}")

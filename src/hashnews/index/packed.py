@@ -69,13 +69,13 @@ class Strings:
 
     def pick(self, places: Iterable[int]) -> list[str]:
         """Some of the strings; each is cut out once."""
-        text, starts, known = self._cut
+        text, starts, strings = self._cut
         picked = []
         for place in places:
-            string = known[place]
+            string = strings[place]
             if string is None:
                 string = text[starts[place] : starts[place + 1]].decode("utf-8", "surrogatepass")
-                known[place] = string
+                strings[place] = string
             picked.append(string)
         return picked
 
@@ -131,19 +131,19 @@ class TextArrays(NamedTuple):
     hashes: Array
 
 
-class Asked(NamedTuple):
-    """Strings that are looked for."""
+class Lookup(NamedTuple):
+    """Strings to look up."""
 
     text: Array
     starts: Array
     hashes: Array
 
 
-def asked_for(strings: Sequence[str]) -> Asked:
-    """Strings to look for."""
+def lookup_of(strings: Sequence[str]) -> Lookup:
+    """Strings to look up, with their hashes."""
     text, sizes = pack(strings)
     starts = starts_of(sizes)
-    return Asked(text, starts, hashes_of(text, starts))
+    return Lookup(text, starts, hashes_of(text, starts))
 
 
 @compiled
@@ -158,15 +158,15 @@ def bucket_starts(hashes: Array) -> Array:
 
 
 @compiled
-def find_string(asked: Asked, number: int, day: int, of: TextArrays) -> int:
+def find_string(lookup: Lookup, number: int, day: int, of: TextArrays) -> int:
     """The place of a string among those of a day; -1 where it is not there."""
-    wanted, start = asked.hashes[number], asked.starts[number]
-    length = asked.starts[number + 1] - start
+    wanted, start = lookup.hashes[number], lookup.starts[number]
+    length = lookup.starts[number + 1] - start
     place = of.buckets[day * BUCKETS + (wanted >> BUCKET_SHIFT)]
     while place < of.firsts[day + 1] and of.hashes[place] <= wanted:
         if of.hashes[place] == wanted:
             size = of.starts[place + 1] - of.starts[place]
-            if size == length and same(asked.text, start, size, of.text, of.starts[place]):
+            if size == length and same(lookup.text, start, size, of.text, of.starts[place]):
                 return int(place)
         place += 1
     return -1
@@ -207,7 +207,7 @@ class Texts:
         self._hashes = Stack(np.uint32)
 
     def add(self, strings: Strings) -> int:
-        """Put the strings of a day there; gives the number of the first."""
+        """Put the strings of a day there; returns the number of the first."""
         first, hashes = self._hashes.size, hashes_of(strings.text, strings.starts)
         self._buckets.add(bucket_starts(hashes) + first)
         self._text.add(strings.text)
@@ -230,7 +230,7 @@ class Texts:
         )  # fmt: skip
 
 
-class Vocabulary:
+class StringTable:
     """One number for each distinct string of all days: an open hash table that grows."""
 
     def __init__(self) -> None:
@@ -253,9 +253,9 @@ class Vocabulary:
             self._table = np.full(2 * len(self._hashes), -1, np.int32)
             rehash(self._table, self._hashes[: self.size])
 
-    def find(self, asked: Asked, text: Array, starts: Array) -> Array:
+    def find(self, lookup: Lookup, text: Array, starts: Array) -> Array:
         """The numbers of strings; -1 where there is none."""
-        return find_numbers(asked, text, starts, self._table, self._hashes, self._owner)
+        return find_numbers(lookup, text, starts, self._table, self._hashes, self._owner)
 
     @property
     def owners(self) -> Array:
@@ -282,17 +282,17 @@ def rehash(table: Array, hashes: Array) -> None:
 
 @compiled
 def number_of(
-    asked: Array, start: int, end: int, wanted: Any, text: Array, starts: Array, table: Array,
-    known: Array, owner: Array,
+    letters: Array, start: int, end: int, wanted: Any, text: Array, starts: Array, table: Array,
+    hashes: Array, owner: Array,
 ) -> tuple[int, int]:  # fmt: skip
     """The number of a string, or -1, and its place in the table, or where it would go."""
     at = wanted & (len(table) - 1)
     while table[at] >= 0:
         number = table[at]
-        if known[number] == wanted:
+        if hashes[number] == wanted:
             other = starts[owner[number]]
             size = starts[owner[number] + 1] - other
-            if size == end - start and same(asked, start, size, text, other):
+            if size == end - start and same(letters, start, size, text, other):
                 return number, at
         at = (at + 1) & (len(table) - 1)
     return -1, at
@@ -300,15 +300,15 @@ def number_of(
 
 @compiled
 def find_numbers(
-    asked: Asked, text: Array, starts: Array, table: Array, known: Array, owner: Array
+    lookup: Lookup, text: Array, starts: Array, table: Array, hashes: Array, owner: Array
 ) -> Array:
     """The numbers of strings; -1 where there is none."""
-    letters, begins, hashes = asked
-    found = np.empty(len(hashes), np.int64)
-    for k in range(len(hashes)):
+    found = np.empty(len(lookup.hashes), np.int64)
+    for k in range(len(found)):
         found[k], _ = number_of(
-            letters, begins[k], begins[k + 1], hashes[k], text, starts, table, known, owner
-        )
+            lookup.text, lookup.starts[k], lookup.starts[k + 1], lookup.hashes[k],
+            text, starts, table, hashes, owner,
+        )  # fmt: skip
     return found
 
 
@@ -317,7 +317,7 @@ def merge(
     text: Array, starts: Array, hashes: Array, first: int, table: Array, known: Array,
     owner: Array, size: int, numbers: Array,
 ) -> tuple[int, int]:  # fmt: skip
-    """Number strings from `first` on while there is room; gives how far, and how many numbers."""
+    """Number strings from `first` on while there is room; returns how far, and how many numbers."""
     for place in range(first, len(hashes)):
         number, at = number_of(
             text, starts[place], starts[place + 1], hashes[place], text, starts, table, known, owner

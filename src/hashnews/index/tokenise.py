@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hashnews.arrays import Array, compiled, starts_of
-from hashnews.index.packed import Vocabulary, hashes_of, pack, unfolded
+from hashnews.index.packed import StringTable, hashes_of, pack, unfolded
 from hashnews.text.stopwords import STOP_WORDS
 from hashnews.text.tokens import EDGES, words
 
@@ -77,8 +77,8 @@ def read_words(texts: Sequence[str]) -> Reading:
 
 def numbered(text: Array, starts: Array) -> tuple[Array, Array]:
     """A number for each string, the same for equal ones, and where each number first stands."""
-    vocabulary = Vocabulary()
-    return vocabulary.add(text, starts, hashes_of(text, starts), 0), vocabulary.owners
+    table = StringTable()
+    return table.add(text, starts, hashes_of(text, starts), 0), table.owners
 
 
 def read_chunks(chunks: Pieces, firsts: Array) -> Pieces:

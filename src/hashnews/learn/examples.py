@@ -20,6 +20,7 @@ import numpy as np
 from hashnews.arrays import Array
 from hashnews.config import Config
 from hashnews.errors import DataError, needs_extra
+from hashnews.metrics import micro_f1_of
 from hashnews.suggest.candidates import Search
 from hashnews.suggest.query import PostWithNews
 from hashnews.suggest.ranker import Calibration, Ranker, Trees, average, isotonic, trees_of
@@ -213,13 +214,8 @@ def hits(ranker: Ranker, examples: Examples, most: int = 5) -> Array:
     return found
 
 
-def f1(found: Array, gold: Array, k: int) -> float:
-    """F1@k = 2 c / (k N + G): c used suggestions among k for N posts with G hashtags in all."""
-    return float(2 * found[:, :k].sum() / max(1, k * len(found) + int(gold.sum())))
-
-
 def suggested(ranker: Ranker, parts: Sequence[Examples]) -> tuple[float, float]:
     """F1@1 and F1@5 over the posts of some examples."""
     found = np.concatenate([hits(ranker, part) for part in parts])
     gold = np.concatenate([part.gold for part in parts])
-    return f1(found, gold, 1), f1(found, gold, 5)
+    return micro_f1_of(found, gold, 1), micro_f1_of(found, gold, 5)

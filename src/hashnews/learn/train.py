@@ -27,7 +27,7 @@ from hashnews.posts.table import remembered
 from hashnews.prepare.datasets import of_collection, rules_for
 from hashnews.prepare.preparer import Preparer
 from hashnews.records import Post, PreparedPost
-from hashnews.retrieve.all_words import BestRetriever
+from hashnews.retrieve.all_words import AllWordsRetriever
 from hashnews.suggest.candidates import Search
 from hashnews.suggest.memory import Memory
 from hashnews.suggest.model import ModelConfig, save_model
@@ -145,7 +145,7 @@ def _lessons(config: SuggesterConfig, chosen: PostSet, watch: Watch) -> Lessons:
         some = usable[first:last]
         if len(some) > config.most:
             some = sorted(random.Random(1).sample(some, config.most), key=_order)
-        retriever = BestRetriever(NewsIndex.open(store))
+        retriever = AllWordsRetriever(NewsIndex.open(store))
         began = remembered(some[0]).posted
         prior = prior_of(posts)
         # What the calendar says of a post is a year older by itself.

@@ -78,9 +78,9 @@ def build_index(folder: Path, *, news: Path, reference: Path) -> None:
     """The index of the news and of the reference corpus: both lie beside the store."""
     from hashnews.index.day import Settings
     from hashnews.retrieve.retriever import RetrieverConfig
-    from hashnews.retrieve.source import Source
+    from hashnews.retrieve.source import RetrieverSource
 
-    Source(news, reference, Settings(), RetrieverConfig()).open()
+    RetrieverSource(news, reference, Settings(), RetrieverConfig()).open()
 
 
 def retrieve_contexts(
@@ -88,15 +88,15 @@ def retrieve_contexts(
 ) -> None:
     """The context of every post, with one ranking."""
     from hashnews.index.day import Settings
-    from hashnews.retrieve.all_words import BestConfig
+    from hashnews.retrieve.all_words import AllWordsConfig
     from hashnews.retrieve.batch import write_contexts
     from hashnews.retrieve.retriever import RetrieverConfig
-    from hashnews.retrieve.source import Source
+    from hashnews.retrieve.source import RetrieverSource
 
-    config: RetrieverConfig | BestConfig = BestConfig()
+    config: RetrieverConfig | AllWordsConfig = AllWordsConfig()
     if ranking != "best":
         config = RetrieverConfig.model_validate({"ranking": ranking})
-    source = Source(news, None if ranking == "best" else reference, Settings(), config)
+    source = RetrieverSource(news, None if ranking == "best" else reference, Settings(), config)
     write_contexts(posts, folder / CONTEXTS, source.open, "the key of the step says it")
 
 

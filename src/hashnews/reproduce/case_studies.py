@@ -21,7 +21,7 @@ from hashnews.records import Post, PostContext, PreparedPost
 from hashnews.reproduce.actions import CASE, add_news, write_json
 from hashnews.retrieve.explain import explain
 from hashnews.retrieve.retriever import Retriever, RetrieverConfig
-from hashnews.retrieve.source import Source
+from hashnews.retrieve.source import RetrieverSource
 from hashnews.retrieve.trends import trends
 from hashnews.sample import sample_file
 from hashnews.text.entities import load_finder
@@ -45,7 +45,7 @@ def weigh_entities(folder: Path, *, posts: Path, news: Path, reference: Path) ->
     folded = dict.fromkeys(fold_entity(name) for name in rising)
     emerging = [name for name in folded if named[name] > 1][:RISING]
     usual = [name for name, _ in named.most_common() if name not in folded][:USUAL]
-    retriever = Source(news, reference, Settings(), RetrieverConfig()).open()
+    retriever = RetrieverSource(news, reference, Settings(), RetrieverConfig()).open()
     if not isinstance(retriever, Retriever):
         raise TypeError("the paper's retriever was asked for")
     asked = PreparedPost(
@@ -85,7 +85,7 @@ def work_examples(
         add_news(folder, news=path, finder=finder)
     prepared = list(Preparer(shipped_segmenter(), load_finder(finder)).prepare(raw))
     store_path = folder / "news.db"
-    retriever = Source(store_path, reference, Settings(), RetrieverConfig()).open()
+    retriever = RetrieverSource(store_path, reference, Settings(), RetrieverConfig()).open()
     contexts = [retriever.retrieve(post) for post in prepared]
     order = sorted(range(len(prepared)), key=lambda i: -_helped(prepared[i], contexts[i]))
     texts = {post.id: post.text for post in raw}

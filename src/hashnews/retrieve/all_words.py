@@ -2,20 +2,17 @@
 
 Chosen on validation posts (docs/decisions/022-best.md):
 
-    rarity     IDF(w, M), M the month before the post's day; it is TP(w, D) IDF(w, D) with M as R
-    score      s(p, d) = 2^(-age / half-life) sum over words w of p of IDF(w, M)^1.5 tf(w, d)
+    score      s(p, d) = 2^(-age / half-life) sum over words w of p of IDF(w, M)^1.5 tf(w, d),
+               M the month before the post's day; IDF(w, M) is TP(w, D) IDF(w, D) with M as R
     articles   the best by s of the six days up to the post
     Q(t)       the share of word t in what they say, each counting (s / s_max)^2 / sqrt|d|
-    B(t)       rise: the share of t in the last day's news, times how much it grew
+    B(t)       burst: the share of t in the last day's news, times how much it grew
     weight     0.9 Q(t) + 0.1 B(t), of words that are not in the post and not generic
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
-from typing import NamedTuple
 
 import numpy as np
 
@@ -24,28 +21,27 @@ from hashnews.config import Config
 from hashnews.index.day import Day
 from hashnews.index.folder import NewsIndex
 from hashnews.index.windows import WindowTable
-from hashnews.index.words import KnownWords, Words
-from hashnews.records import ContextWord, PostContext, PreparedPost, Retrieved
-from hashnews.retrieve.context import Shares, WordSums, count_words
-from hashnews.retrieve.equations import idf, rise, telling, temporal_popularity
-from hashnews.retrieve.scoring import score_posts
+from hashnews.index.word_postings import WordPostings
+from hashnews.records import ContextWord, PreparedPost
+from hashnews.retrieve.base import BaseRetriever, FoundArticles, Query
+from hashnews.retrieve.context import Shares, count_words
+from hashnews.retrieve.equations import burst, idf, temporal_popularity, window, word_share
+from hashnews.retrieve.scoring import Weighting
 from hashnews.text.stopwords import GENERIC_WORDS, STOP_WORDS
 from hashnews.text.tokens import words
-from hashnews.times import A_DAY, microseconds
+from hashnews.times import A_DAY
 
-Query = tuple[Sequence[str], int]  # words, and the post's time
 HOUR = A_DAY // 24
-MOST_TABLES, MOST_HOURS = 64, 48
-MOST_POSTINGS = 1 << 26
+MOST_HOURS = 48
 MOST_POPULAR = 10.0  # as the paper's preset is capped
 
 
-class BestConfig(Config):
+class AllWordsConfig(Config):
     """The values chosen on validation posts."""
 
     a: float = 1.2
     b: float = 0.9
-    rarity: float = 1.5
+    by_idf: float = 1.5
     """How much a rare word counts: the exponent of its IDF."""
     half_life: float = 120.0
     """Hours after which an article counts half."""
@@ -66,145 +62,84 @@ class BestConfig(Config):
     context: int = 100
 
 
-class Hits(NamedTuple):
-    """Articles found for a post, best first: how many days back, place in that day, score."""
-
-    days: list[Day]
-    back: Array
-    places: Array
-    scores: Array
-
-    def named(self, most: int) -> list[Retrieved]:
-        """The first of them, by id."""
-        rows = zip(*(array[:most].tolist() for array in self[1:]), strict=True)
-        return [Retrieved(self.days[back].id(place), score, 1) for back, place, score in rows]
-
-    def by_day(self) -> Iterator[tuple[Day, Array]]:
-        """Each day with articles, and which of them are of it."""
-        for back in np.unique(self.back).tolist():
-            yield self.days[back], np.flatnonzero(self.back == back)
-
-
-class BestRetriever:
+class AllWordsRetriever(BaseRetriever):
     """Finds articles by all words of a post, and draws the context from them and from the day."""
 
-    def __init__(self, index: NewsIndex, config: BestConfig | None = None):
-        self.index = index
-        self.config = config or BestConfig()
-        self._spans = np.array([self.config.window])
-        self._takes = np.array([self.config.articles])
-        self._scores: Array = np.zeros((1, 0))
-        self._forget()
-
-    def retrieve(self, post: PreparedPost) -> PostContext:
-        """The articles for a post and the context words; without a time it is now."""
-        return self.retrieve_all([post])[0]
-
-    def retrieve_all(self, posts: Sequence[PreparedPost]) -> list[PostContext]:
-        """The same for many posts, which takes less time a post."""
-        now = datetime.now(UTC)
-        asked = [(self.terms(post), microseconds(post.created_at or now)) for post in posts]
-        return [
-            PostContext(found.named(self.config.shown), self.context(found, terms, moment))
-            for found, (terms, moment) in zip(self.find_all(asked), asked, strict=True)
-        ]
+    def __init__(self, index: NewsIndex, config: AllWordsConfig | None = None):
+        self.config = config = config or AllWordsConfig()
+        self.shown = config.shown
+        # TP^x IDF^x = IDF(w, M)^x: IDF(w, D) cancels.
+        weighting = Weighting(config.by_idf, config.by_idf, np.inf, config.a, config.b)
+        super().__init__(index, np.array([config.window]), np.array([config.articles]), weighting)
 
     def terms(self, post: PreparedPost) -> list[str]:
         """The distinct words of a post, stop words aside."""
         return [word for word in dict.fromkeys(words(post.body)) if word not in STOP_WORDS]
 
-    def find(self, terms: Sequence[str], moment: int) -> Hits:
-        """The best articles before a moment, best first."""
-        return self.find_all([(terms, moment)])[0]
-
-    def find_all(self, posts: Sequence[Query]) -> list[Hits]:
-        """`find` for many posts; those of one day are looked up and scored together."""
-        found: dict[int, Hits] = {}
-        of_day: dict[int, list[int]] = {}
-        for at, (_, moment) in enumerate(posts):
-            of_day.setdefault(moment // A_DAY, []).append(at)
-        for number, places in of_day.items():
-            table = self._table(number)
-            found.update(zip(places, self._score(table, [posts[at] for at in places]), strict=True))
-        return [found[at] for at in range(len(posts))]
-
-    def _score(self, table: WindowTable, posts: list[Query]) -> Iterator[Hits]:
-        """The articles of posts of one day."""
-        if self._scores.shape[1] < table.articles:
-            self._scores = np.zeros((1, table.articles))
-        config = self.config
-        rows, starts = table.rows([terms for terms, _ in posts])
-        moments = np.array([moment for _, moment in posts])
-        given = np.zeros((len(posts), config.articles, 4))
-        sizes = np.empty(len(posts), np.int64)
-        score_posts(
-            rows, starts, moments, given, sizes, *table.arrays, self._spans, self._takes,
-            config.rarity, config.rarity, np.inf, config.a, config.b, self._scores,
-        )  # fmt: skip
-        # Ages were counted from the end of the post's day, for all its posts: to the post's time.
+    def _as_of(self, scores: Array, moments: Array) -> Array:
+        # Ages were counted from the end of the post's day, for all its posts: to its time.
         ahead = (A_DAY - moments % A_DAY) / HOUR
-        scores = given[:, :, 2] / decay(ahead, config.half_life)[:, np.newaxis]
-        places = given[:, :, :2].astype(np.int64)
-        for at, size in enumerate(sizes.tolist()):
-            yield Hits(table.days, places[at, :size, 0], places[at, :size, 1], scores[at, :size])
+        rescaled: Array = scores / decay(ahead, self.config.half_life)[:, np.newaxis]
+        return rescaled
 
-    def context(self, found: Hits, terms: Sequence[str], moment: int) -> list[ContextWord]:
+    def context(self, found: FoundArticles, query: Query) -> list[ContextWord]:
         """weight(t) = (1 - r) Q(t) + r B(t), the heaviest, without the post's own words."""
         share = self.config.rising
-        said, weights = self._words.weights(self._shares(found))
-        rise_of, risen = self._rise(moment // HOUR * HOUR)
+        said, weights = self.sums.weights(self._shares(found))
+        bursts, most = self._bursts(query.moment // HOUR * HOUR)
         total = weights.sum() or 1.0
-        # A word that came up after that hour has not risen.
-        known = said < len(rise_of)
+        # A word that came up after that hour has no burst.
+        counted = said < len(bursts)
         mixed = (1 - share) / total * weights
-        mixed[known] += share * rise_of[said[known]]
-        more = risen[~np.isin(risen, said, assume_unique=True)]
+        mixed[counted] += share * bursts[said[counted]]
+        more = most[~np.isin(most, said, assume_unique=True)]
         numbers = np.concatenate([said, more])
-        mixed = np.concatenate([mixed, share * rise_of[more]])
-        unwanted = GENERIC_WORDS.union(terms)
-        return self._words.heaviest(numbers, mixed, self.config.context, unwanted)
+        mixed = np.concatenate([mixed, share * bursts[more]])
+        unwanted = GENERIC_WORDS.union(query.terms)
+        return self.sums.heaviest(numbers, mixed, self.config.context, unwanted)
 
     def popularity(self, name: Sequence[str], moment: int) -> float:
         """Temporal popularity of a name's rarest word: the last day against the month before."""
-        table = self._table(moment // A_DAY)
-        rarest = max(name, key=table.usual_rarity)
-        clip = int(np.searchsorted(table.days[0].times, moment))
-        today, _ = table.postings(rarest, 0)
-        yesterday, _ = table.postings(rarest, 1)
-        n = int((today < clip).sum()) + len(yesterday)
-        now = idf(clip + table.days[1].size, n)
-        return temporal_popularity(table.usual_rarity(rarest), now, MOST_POPULAR)
+        table = self.table(moment // A_DAY)
+        rarest = max(name, key=table.reference_idf)
+        times, day_starts = table.timeline.times, table.timeline.day_starts
+        begin, end = window(times, moment // A_DAY, 1, moment)
+        today, yesterday = (table.list_of(rarest, back)[0] for back in (0, 1))
+        n = int((today < end - day_starts[0]).sum()) + len(yesterday)
+        idf_window = idf(end - begin, n)
+        return temporal_popularity(table.reference_idf(rarest), idf_window, MOST_POPULAR)
 
-    def _shares(self, found: Hits) -> Iterator[Shares]:
-        """What a word of each article counts: (s / s_max)^x / sqrt|d|."""
+    def _shares(self, found: FoundArticles) -> Iterator[Shares]:
+        """What a word of each article counts, day by day."""
         best = found.scores.max(initial=0.0)
-        for day, which in found.by_day():
+        for back in np.unique(found.back).tolist():
+            day, which = found.days[back], np.flatnonzero(found.back == back)
             places, scores = found.places[which], found.scores[which]
             lengths = day.arrays["doc_sizes"][places].astype(np.float64)
-            yield day, places, telling(scores, best, lengths, self.config.sharpness)
+            yield day, places, word_share(scores, best, lengths, self.config.sharpness)
 
-    def _rise(self, hour: int) -> tuple[Array, Array]:
-        """B(t) as of a whole hour, and the words with most of it."""
-        known = self._hours.get(hour)
-        if known is None:
-            window = self._frequencies((hour // A_DAY - self.config.window) * A_DAY, hour)
+    def _bursts(self, hour: int) -> tuple[Array, Array]:
+        """B(t) of all words as of a whole hour, and the words with most of it."""
+        kept = self._hours.get(hour)
+        if kept is None:
+            whole = self._frequencies((hour // A_DAY - self.config.window) * A_DAY, hour)
             last_day = self._frequencies(hour - A_DAY, hour)
             said = np.flatnonzero(last_day)
-            rising = rise(last_day[said], window[said], self.config.floor)
+            heights = burst(last_day[said], whole[said], self.config.floor)
             few = min(3 * self.config.context, len(said))
-            most = said[np.argpartition(-rising, few - 1)[:few]] if few else said
-            risen = np.zeros(len(last_day))
-            risen[said] = rising
-            known = self._hours[hour] = (risen, np.sort(most))
+            most = said[np.argpartition(-heights, few - 1)[:few]] if few else said
+            bursts = np.zeros(len(last_day))
+            bursts[said] = heights
+            kept = self._hours[hour] = (bursts, np.sort(most))
             if len(self._hours) > MOST_HOURS:
-                self._hours.popitem(last=False)
-        return known
+                del self._hours[next(iter(self._hours))]
+        return kept
 
     def _frequencies(self, start: int, end: int) -> Array:
         """P(t) over the articles from one moment up to another."""
         days = [self.index.day(n) for n in range(start // A_DAY, (end - 1) // A_DAY + 1)]
-        numbers = [self._known.numbers(day) for day in days]
-        counts = np.zeros(self._known.size)
+        numbers = [self.words.numbers(day) for day in days]
+        counts = np.zeros(self.words.size)
         for day, number in zip(days, numbers, strict=True):
             first, last = np.searchsorted(day.times, (start, end)).tolist()
             if first == 0 and last == day.size:
@@ -215,33 +150,21 @@ class BestRetriever:
         shares: Array = counts / max(1.0, counts.sum())
         return shares
 
-    def _table(self, number: int) -> WindowTable:
-        if self._version != self.index.version:
-            self._forget()
-        table = self._tables.get(number)
-        if table is None:
-            if self._lists.size > MOST_POSTINGS:  # one window stays, however much it holds
-                self._forget()
-            table = self._tables[number] = self._new_table(number)
-            if len(self._tables) > MOST_TABLES:
-                self._tables.popitem(last=False)
-        return table
+    def _new_postings(self) -> WordPostings:
+        return WordPostings(self.words)
 
-    def _new_table(self, number: int) -> WindowTable:
+    def _new_table(self, number: int, days: list[Day]) -> WindowTable:
         config = self.config
-        days = [self.index.day(number - back) for back in range(config.window + 1)]
         # M ends before the post's day, so it is the same for all its posts.
-        month = [self.index.day(number - b) for b in range(1, config.window + config.month + 1)]
+        month = self.days(number, range(1, config.window + config.month + 1))
 
-        def fresh(times: Array) -> Array:
+        def freshness(times: Array) -> Array:
             fresh: Array = decay(((number + 1) * A_DAY - times) / HOUR, config.half_life)
             return fresh
 
-        return WindowTable(days, self._lists, month, 0, fresh)
+        return WindowTable(number, days, self.postings, month, 0, freshness)
 
-    def _forget(self) -> None:
-        self._known = KnownWords()
-        self._lists, self._words = Words(self._known), WordSums(self._known)
-        self._tables: OrderedDict[int, WindowTable] = OrderedDict()
-        self._hours: OrderedDict[int, tuple[Array, Array]] = OrderedDict()
-        self._version = self.index.version
+    def forget(self) -> None:
+        """Drop what was looked up."""
+        super().forget()
+        self._hours: dict[int, tuple[Array, Array]] = {}

@@ -5,28 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from functools import partial
 from itertools import chain, islice
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Protocol
 
 from hashnews.files import RecordFile, new_file
 from hashnews.records import PostContext, PreparedPost
+from hashnews.retrieve.base import BaseRetriever
 
 CHUNK = 256
-
-
-class AnyRetriever(Protocol):
-    """What finds contexts for posts."""
-
-    def retrieve_all(self, posts: Sequence[PreparedPost]) -> list[PostContext]:
-        """The articles for posts and the words drawn from them."""
-
-
-MakeRetriever = Callable[[], AnyRetriever]
+MakeRetriever = Callable[[], BaseRetriever]
 
 
 def context_line(post: PreparedPost, context: PostContext) -> str:
@@ -90,20 +80,16 @@ def _contexts(posts: Iterator[PreparedPost], make: MakeRetriever, workers: int) 
     return _by_processes(_chunks(posts), make, workers)
 
 
-def context_lines(retriever: AnyRetriever, posts: Iterator[PreparedPost]) -> Iterator[str]:
+def context_lines(retriever: BaseRetriever, posts: Iterator[PreparedPost]) -> Iterator[str]:
     """The contexts of posts, one line each."""
     return chain.from_iterable(_lines(retriever, chunk) for chunk in _chunks(posts))
 
 
 def _chunks(posts: Iterator[PreparedPost]) -> Iterator[list[PreparedPost]]:
-    return iter(partial(_chunk, posts), [])
+    return iter(lambda: list(islice(posts, CHUNK)), [])
 
 
-def _chunk(posts: Iterator[PreparedPost]) -> list[PreparedPost]:
-    return list(islice(posts, CHUNK))
-
-
-def _lines(retriever: AnyRetriever, posts: list[PreparedPost]) -> list[str]:
+def _lines(retriever: BaseRetriever, posts: list[PreparedPost]) -> list[str]:
     return list(map(context_line, posts, retriever.retrieve_all(posts)))
 
 
@@ -118,7 +104,7 @@ def _by_processes(
             ahead += [pool.submit(_work, chunk) for chunk in islice(chunks, 1)]
 
 
-_retriever: AnyRetriever | None = None
+_retriever: BaseRetriever | None = None
 
 
 def _prepare_worker(make: MakeRetriever) -> None:

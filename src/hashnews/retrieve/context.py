@@ -8,8 +8,9 @@ import numpy as np
 
 from hashnews.arrays import Array, compiled
 from hashnews.index.day import Day
-from hashnews.index.words import KnownWords
+from hashnews.index.word_postings import WordNumbers
 from hashnews.records import ContextWord
+from hashnews.retrieve.equations import add_context_weights
 
 Shares = tuple[Day, Array, Array]  # articles of a day, and what a word of each adds
 
@@ -17,20 +18,20 @@ Shares = tuple[Day, Array, Array]  # articles of a day, and what a word of each 
 class WordSums:
     """Sums over the words of articles."""
 
-    def __init__(self, known: KnownWords) -> None:
-        self.known = known
+    def __init__(self, numbers: WordNumbers) -> None:
+        self.words = numbers
         self._weights, self._touched = np.zeros(0), np.zeros(0, np.int64)
 
     def weights(self, articles: Iterable[Shares]) -> tuple[Array, Array]:
-        """The words of articles, by number, and the sum of each: w_t = sum of share freq(t, d)."""
-        rows = [(day, places, shares, self.known.numbers(day)) for day, places, shares in articles]
-        if len(self._weights) < self.known.size:
-            self._weights = np.zeros(2 * self.known.size)
-            self._touched = np.zeros(2 * self.known.size, np.int64)
+        """The words of articles, by number, and w_t of each (Eq. 1)."""
+        rows = [(day, places, shares, self.words.numbers(day)) for day, places, shares in articles]
+        if len(self._weights) < self.words.size:
+            self._weights = np.zeros(2 * self.words.size)
+            self._touched = np.zeros(2 * self.words.size, np.int64)
         size = 0
         for day, places, shares, numbers in rows:
-            size = add_words(
-                places, shares, day.doc_starts, day.arrays["doc_words"], numbers,
+            size = add_context_weights(
+                shares, places, day.doc_starts, day.arrays["doc_words"], numbers,
                 self._weights, self._touched, size,
             )  # fmt: skip
         touched = self._touched[:size].copy()
@@ -50,31 +51,9 @@ class WordSums:
             heavy = weights >= np.partition(weights, -enough)[-enough]
             numbers, weights = numbers[heavy], weights[heavy]
         # By word where weights are equal: the numbers also depend on news that came later.
-        named = zip((-weights).tolist(), map(self.known.name, numbers.tolist()), strict=True)
+        named = zip((-weights).tolist(), map(self.words.name, numbers.tolist()), strict=True)
         ordered = [ContextWord(word, -weight) for weight, word in sorted(named) if word not in but]
         return ordered[:most]
-
-
-@compiled
-def add_words(
-    places: Array,  # articles of one day
-    shares: Array,  # what each word of an article adds
-    doc_starts: Array,
-    doc_words: Array,
-    numbers: Array,  # of the day's words, over all days
-    weights: Array,  # zeros, one a word; grows
-    touched: Array,  # out: the words that are no longer zero
-    size: int,
-) -> int:
-    """Add the words of articles to weights; gives how many words are touched."""
-    for k in range(len(places)):
-        for at in range(doc_starts[places[k]], doc_starts[places[k] + 1]):
-            number = numbers[doc_words[at]]
-            if weights[number] == 0:
-                touched[size] = number
-                size += 1
-            weights[number] += shares[k]
-    return size
 
 
 @compiled

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hashnews.index.day import Day
 from hashnews.index.windows import WindowTable
 from hashnews.records import PreparedPost
-from hashnews.retrieve.equations import idf, temporal_popularity, term_frequency, weight
+from hashnews.retrieve.equations import idf, score_parts, temporal_popularity, weight, window
 from hashnews.retrieve.retriever import Retriever
+from hashnews.retrieve.scoring import Weighting
 from hashnews.times import A_DAY, microseconds
 
 
@@ -62,60 +62,59 @@ def explain(retriever: Retriever, post: PreparedPost) -> Explanation:
     """Each term's statistics in every window, and each article's score in its parts."""
     moment = microseconds(post.created_at or datetime.now(UTC))
     table = retriever.table(moment // A_DAY)
-    clip = retriever.clip(table.days[0], moment)
-    sizes, lengths = table.day_sizes.copy(), table.day_lengths.copy()
-    sizes[0], lengths[0] = clip, table.length_sums[clip]
-    windows = []
-    for span in retriever.spans.tolist():
-        held, total = int(sizes[: span + 1].sum()), float(lengths[: span + 1].sum())
-        windows.append(WindowNumbers(held, total / held if held and total else 1.0))
+    timeline, spans = table.timeline, retriever.windows.spans.tolist()
+    until = int(retriever.ends(np.array([moment]))[0])
+    windows, clip = [], 0
+    for i in spans:
+        begin, end = window(timeline.times, timeline.day, i, until)
+        length = float(timeline.length_sums[end] - timeline.length_sums[begin])
+        windows.append(WindowNumbers(end - begin, length / (end - begin) if length else 1.0))
+        clip = end - int(timeline.day_starts[0])
     asked = retriever.terms(post)
-    terms = [_term(retriever, table, term, clip, windows) for term in asked]
+    terms = []
+    for term in asked:
+        lists = [table.list_of(term, back)[0] for back in range(len(table.days))]
+        held = [int((lists[0] < clip).sum()), *map(len, lists[1:])]
+        idf_reference = table.reference_idf(term)
+        rows = [
+            _in_window(retriever.weighting, numbers.articles, sum(held[: i + 1]), idf_reference)
+            for i, numbers in zip(spans, windows, strict=True)
+        ]
+        names = (name for day in table.days for name in retriever.postings.matches(day, term))
+        terms.append(ExplainedTerm(term, idf_reference, rows, list(dict.fromkeys(names))))
     articles = [
-        _article(retriever, table, day, place, score, window, terms, windows[window - 1])
-        for day, place, score, window in retriever.find(asked, moment)
+        _article(retriever, table, row, terms, windows[row[-1] - 1])
+        for row in retriever.find(asked, moment).rows()
     ]
     return Explanation(windows, terms, articles)
 
 
-def _term(
-    retriever: Retriever, table: WindowTable, term: str, clip: int, windows: list[WindowNumbers]
-) -> ExplainedTerm:
-    lists = [table.postings(term, back)[0] for back in range(len(table.days))]
-    lists[0] = lists[0][lists[0] < clip]
-    idf_reference, config = table.usual_rarity(term), retriever.config
-    rows = []
-    for span, window in zip(retriever.spans.tolist(), windows, strict=True):
-        n = sum(len(docs) for docs in lists[: span + 1])
-        rarity = idf(window.articles, n)
-        popularity = temporal_popularity(idf_reference, rarity, config.cap)
-        rows.append(
-            TermInWindow(n, rarity, popularity, weight(popularity, rarity, *retriever.exponents))
-        )
-    matches = [name for day in table.days for name in retriever.lists.matches(day, term)]
-    return ExplainedTerm(term, idf_reference, rows, list(dict.fromkeys(matches)))
+def _in_window(how: Weighting, articles: int, n: int, idf_reference: float) -> TermInWindow:
+    idf_window = idf(articles, n)
+    tp = temporal_popularity(idf_reference, idf_window, how.cap)
+    return TermInWindow(n, idf_window, tp, weight(tp, idf_window, how.by_popularity, how.by_idf))
 
 
 def _article(
     retriever: Retriever,
     table: WindowTable,
-    day: Day,
-    place: int,
-    score: float,
-    window: int,
+    row: tuple[int, int, float, int],
     terms: list[ExplainedTerm],
     numbers: WindowNumbers,
 ) -> ExplainedArticle:
-    length, config = int(retriever.lists.lengths(day)[place]), retriever.config
-    parts = {}
+    back, place, score, i = row
+    day = table.days[back]
+    length, parts, part = int(table.postings.lengths(day)[place]), {}, np.zeros(1)
     for term in terms:
-        docs, counts = table.postings(term.term, table.days.index(day))
-        found = np.flatnonzero(docs == place)
-        if len(found):
-            f = int(counts[found[0]])
-            part = term_frequency(f, length, numbers.mean_length, config.a, config.b)
-            parts[term.term] = (f, term.windows[window - 1].weight * part)
-    return ExplainedArticle(day.id(place), window, score, length, parts)
+        docs, counts = table.list_of(term.term, back)
+        at = int(np.searchsorted(docs, place))
+        if at < len(docs) and docs[at] == place:
+            score_parts(
+                term.windows[i - 1].weight, counts, np.full(len(docs), length), at, at + 1,
+                numbers.mean_length, retriever.weighting.a, retriever.weighting.b, part,
+            )  # fmt: skip
+            parts[term.term] = (int(counts[at]), float(part[0]))
+    return ExplainedArticle(day.ids[place], i, score, length, parts)
 
 
 def as_json(explanation: Explanation) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from hashnews.files import RecordFile
 from hashnews.index.day import Day, Entry, Settings, build_day
-from hashnews.index.folder import READING
+from hashnews.index.folder import READING, entry_of
 from hashnews.news.entities import with_entities
 from hashnews.records import Article
 from hashnews.text.entities import EntityFinder
@@ -42,6 +42,4 @@ def entries(articles: Iterable[Article], finder: EntityFinder) -> Iterator[Entry
     source = iter(articles)
     while batch := list(islice(source, BATCH)):
         for article in with_entities(finder, batch):
-            text = f"{article.title}\n{article.text}"
-            moment = microseconds(article.published_at)
-            yield Entry(article.id, moment, article.entities or (), text)
+            yield entry_of(article, microseconds(article.published_at))

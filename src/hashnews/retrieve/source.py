@@ -9,26 +9,27 @@ from hashnews.errors import ModelError
 from hashnews.index.day import Settings
 from hashnews.index.folder import NewsIndex
 from hashnews.news.store import NewsStore
-from hashnews.retrieve.all_words import BestConfig, BestRetriever
+from hashnews.retrieve.all_words import AllWordsConfig, AllWordsRetriever
+from hashnews.retrieve.base import BaseRetriever
 from hashnews.retrieve.reference import load_reference
 from hashnews.retrieve.retriever import Retriever, RetrieverConfig
 from hashnews.saved import MANIFEST
 from hashnews.text.entities import load_finder
 
 
-class Source(NamedTuple):
+class RetrieverSource(NamedTuple):
     """Where a retriever reads; small enough to hand to another process."""
 
     news: Path  # a store, or the folder of an index
     reference: Path | None
     settings: Settings
-    config: RetrieverConfig | BestConfig
+    config: RetrieverConfig | AllWordsConfig
 
-    def open(self) -> Retriever | BestRetriever:
+    def open(self) -> BaseRetriever:
         """The retriever; its index is brought up to date first."""
         index = self.open_index()
-        if isinstance(self.config, BestConfig):
-            return BestRetriever(index, self.config)
+        if isinstance(self.config, AllWordsConfig):
+            return AllWordsRetriever(index, self.config)
         reference = None
         if self.reference is not None:
             finder = load_finder(index.finder)

@@ -14,7 +14,7 @@ from hashnews.retrieve.equations import idf, temporal_popularity
 from hashnews.times import A_DAY, microseconds
 
 RECENT = 1  # the window: this day so far and the one before
-USUAL = 28  # days before it that say what is usual
+REFERENCE = 28  # days before it that are the reference
 SHOWN = 7  # days of the past whose counts are shown beside this day's
 FEWEST = 3  # articles an entity must be in to count as on the rise
 
@@ -30,18 +30,18 @@ class Trend(NamedTuple):
 def trends(index: NewsIndex, at: datetime, most: int = 20, cap: float = 10.0) -> list[Trend]:
     """The entities that rose most at a time, against the weeks before; nothing later is seen."""
     moment = microseconds(at)
-    days = [index.day(moment // A_DAY - back) for back in range(RECENT + USUAL + 1)]
+    days = [index.day(moment // A_DAY - back) for back in range(RECENT + REFERENCE + 1)]
     clip = int(np.searchsorted(days[0].times, moment))
     counted = [
         articles_naming(day, clip if back == 0 else day.size) for back, day in enumerate(days)
     ]
-    recent, usual = Counter[str](), Counter[str]()
+    recent, reference = Counter[str](), Counter[str]()
     for back, counts in enumerate(counted):
-        (recent if back <= RECENT else usual).update(counts)
+        (recent if back <= RECENT else reference).update(counts)
     now = clip + sum(day.size for day in days[1 : RECENT + 1])
     before = sum(day.size for day in days[RECENT + 1 :])
     rising = [
-        (temporal_popularity(idf(before, max(1, usual[name])), idf(now, n), cap), n, name)
+        (temporal_popularity(idf(before, max(1, reference[name])), idf(now, n), cap), n, name)
         for name, n in recent.items()
         if n >= FEWEST
     ]

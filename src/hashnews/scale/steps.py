@@ -19,7 +19,7 @@ from hashnews.news.ingest import unfit
 from hashnews.posts.table import count_posts
 from hashnews.records import Article, Post, PreparedPost
 from hashnews.retrieve.batch import context_lines
-from hashnews.retrieve.source import Source
+from hashnews.retrieve.source import RetrieverSource
 from hashnews.saved import MANIFEST
 from hashnews.scale.days import Days, Done, FileJob, Result, Watch, read_day, write_days
 from hashnews.scale.engine import Run, opened
@@ -36,7 +36,7 @@ BATCH = 512  # articles read at a time
 class Retrieve:
     """Prepared posts to contexts."""
 
-    source: Source
+    source: RetrieverSource
     kind: ClassVar[str] = "contexts by day"
 
     def lines(self, path: Path) -> Iterable[str]:
@@ -45,7 +45,7 @@ class Retrieve:
 
 
 def retrieve_days(
-    source: Source,
+    source: RetrieverSource,
     posts: Path,
     target: Path,
     run: Run[FileJob, Done],

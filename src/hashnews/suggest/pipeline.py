@@ -31,7 +31,7 @@ from hashnews.news.summary import Refusals, Summary
 from hashnews.posts.table import add_posts, read_posts
 from hashnews.prepare.preparer import Preparer
 from hashnews.records import Answer, FoundArticle, Post, PreparedPost, Suggestion
-from hashnews.retrieve.all_words import BestRetriever
+from hashnews.retrieve.all_words import AllWordsRetriever
 from hashnews.sample import sample_file
 from hashnews.suggest.candidates import Candidates, Search
 from hashnews.suggest.filters import Filters
@@ -55,7 +55,7 @@ class HashNews:
         self.model = Model.load(shipped_model() if model is None else Path(model))
         self.store = NewsStore(sample_store() if news is None else news)
         self.index = NewsIndex.open(self.store)
-        self.retriever = BestRetriever(self.index)
+        self.retriever = AllWordsRetriever(self.index)
         segmenter = shipped_segmenter()
         self.preparer = Preparer(segmenter, load_finder(self.store.state().finder or "fast"))
         self.memory = Memory(days=self.model.config.days)

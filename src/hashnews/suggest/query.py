@@ -10,7 +10,7 @@ from typing import NamedTuple
 from hashnews.generate.generator import Generated
 from hashnews.news.store import NewsStore
 from hashnews.records import Article, ContextWord, PreparedPost, Retrieved
-from hashnews.retrieve.all_words import BestRetriever
+from hashnews.retrieve.all_words import AllWordsRetriever
 from hashnews.suggest.calendar import Season
 from hashnews.suggest.from_text import FromText, NewsArticle, in_news, in_post
 from hashnews.suggest.prior import NOTHING, Prior
@@ -34,7 +34,7 @@ class PostWithNews(NamedTuple):
 
 
 def with_news(
-    retriever: BestRetriever, store: NewsStore, posts: Sequence[PreparedPost]
+    retriever: AllWordsRetriever, store: NewsStore, posts: Sequence[PreparedPost]
 ) -> list[PostWithNews]:
     """Posts with the articles and context words that are found for them."""
     read = []

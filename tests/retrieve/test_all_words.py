@@ -8,12 +8,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from in_memory import index_of
 
 from hashnews.index.day import Entry
-from hashnews.index.folder import NewsIndex
-from hashnews.index.words import KnownWords
+from hashnews.index.word_postings import WordNumbers
 from hashnews.records import PreparedPost
-from hashnews.retrieve.all_words import HOUR, BestConfig, BestRetriever
+from hashnews.retrieve.all_words import HOUR, AllWordsConfig, AllWordsRetriever
+from hashnews.retrieve.base import Query
 from hashnews.text.stopwords import GENERIC_WORDS
 from hashnews.times import A_DAY, microseconds
 
@@ -47,9 +48,9 @@ def brute_force(news, query, moment, c):
         for word in query:
             if f := said[e.id][word]:
                 n = sum(word in said[m.id] for m in month)
-                rarity = math.log((len(month) + 1) / (n + 0.5))
+                idf = math.log((len(month) + 1) / (n + 0.5))
                 length = said[e.id].total() / mean
-                total += rarity**c.rarity * f * (c.a + 1) / (f + c.a * (1 - c.b + c.b * length))
+                total += idf**c.by_idf * f * (c.a + 1) / (f + c.a * (1 - c.b + c.b * length))
         if total:
             scores[e.id] = total * 2 ** (-(moment - e.published) / HOUR / c.half_life)
     best = sorted(scores, key=lambda i: -scores[i])[: c.articles]
@@ -81,8 +82,8 @@ def brute_force(news, query, moment, c):
 @pytest.mark.parametrize("seed", range(4))
 def test_the_equations(seed):
     news, rng = some_news(seed=seed), random.Random(seed)
-    config = BestConfig(articles=500)
-    finder = BestRetriever(NewsIndex.build(news), config)
+    config = AllWordsConfig(articles=500)
+    finder = AllWordsRetriever(index_of(news), config)
     for _ in range(15):
         moment = microseconds(START + timedelta(minutes=rng.randrange(34 * 1440, 42 * 1440)))
         query = rng.sample(WORDS, 3)
@@ -91,7 +92,7 @@ def test_the_equations(seed):
         named = found.named(config.articles)
         assert {article.id: article.score for article in named} == pytest.approx(scores)
         assert found.scores.tolist() == sorted(found.scores.tolist(), reverse=True)
-        assert dict(finder.context(found, query, moment)) == pytest.approx(weights)
+        assert dict(finder.context(found, Query(query, moment))) == pytest.approx(weights)
 
 
 @settings(max_examples=40, deadline=None)
@@ -103,25 +104,25 @@ def test_nothing_from_the_posts_own_time_on_is_seen(seed, minute):
     planted = [Entry("at", microseconds(moment), (), "rain rain storm"), *some_news(30, seed + 50)]
     future = [e._replace(id=f"f{e.id}") for e in planted if e.published >= microseconds(moment)]
     post = PreparedPost(id="p", created_at=moment, body="rain and a vote", entities=(), hashtags=())
-    seen = [BestRetriever(NewsIndex.build(n)).retrieve(post) for n in (past, past + future)]
+    seen = [AllWordsRetriever(index_of(n)).retrieve(post) for n in (past, past + future)]
     assert seen[0] == seen[1]
 
 
 def test_a_post_that_nothing_answers_still_gets_what_is_rising():
-    finder = BestRetriever(NewsIndex.build(some_news()))
+    finder = AllWordsRetriever(index_of(some_news()))
     post = PreparedPost(
         id="p", created_at=START + timedelta(days=30), body="xyzzy", entities=(), hashtags=()
     )
     found = finder.retrieve(post)
     assert found.articles == []
     assert found.words
-    empty = BestRetriever(NewsIndex.build([])).retrieve(post)
+    empty = AllWordsRetriever(index_of([])).retrieve(post)
     assert empty == ([], [])
 
 
 def test_only_the_best_are_named():
-    config = BestConfig(articles=30, shown=4)
-    finder = BestRetriever(NewsIndex.build(some_news()), config)
+    config = AllWordsConfig(articles=30, shown=4)
+    finder = AllWordsRetriever(index_of(some_news()), config)
     post = PreparedPost(
         id="p", created_at=START + timedelta(days=38), body="rain vote", entities=(), hashtags=()
     )
@@ -129,15 +130,15 @@ def test_only_the_best_are_named():
 
 
 def test_a_window_larger_than_the_limit_is_opened_once(monkeypatch):
-    retriever, opened = BestRetriever(NewsIndex.build(some_news())), []
-    open_day = KnownWords._open
+    retriever, opened = AllWordsRetriever(index_of(some_news())), []
+    open_day = WordNumbers.open
 
     def counted(known, day):
         opened.append(day not in known._days)
         return open_day(known, day)
 
-    monkeypatch.setattr(KnownWords, "_open", counted)
-    monkeypatch.setattr("hashnews.retrieve.all_words.MOST_POSTINGS", 0)
+    monkeypatch.setattr(WordNumbers, "open", counted)
+    monkeypatch.setattr("hashnews.retrieve.base.MOST_POSTINGS", 0)
     moment = START + timedelta(days=35)
     posts = [
         PreparedPost(id=word, body=word, hashtags=(), entities=(), created_at=moment)
@@ -148,31 +149,31 @@ def test_a_window_larger_than_the_limit_is_opened_once(monkeypatch):
     assert sum(opened) == days
     retriever.retrieve(posts[0].model_copy(update={"created_at": START + timedelta(days=36)}))
     assert sum(opened) == 2 * days
-    assert answers == BestRetriever(NewsIndex.build(some_news())).retrieve_all(posts)
+    assert answers == AllWordsRetriever(index_of(some_news())).retrieve_all(posts)
 
 
 @given(seed=st.integers(0, 999), minute=st.integers(0, 40 * 24 * 60))
 @settings(max_examples=40, deadline=None)
 def test_the_popularity_of_a_name_is_that_of_its_rarest_word_before_the_post(seed, minute):
     news, moment = some_news(seed=seed), microseconds(START + timedelta(minutes=minute))
-    today, config = moment // A_DAY, BestConfig()
+    today, config = moment // A_DAY, AllWordsConfig()
     month = [e for e in news if (today - config.window - config.month) * A_DAY <= e.published]
     month = [e for e in month if e.published < today * A_DAY]
     last = [e for e in news if (today - 1) * A_DAY <= e.published < moment]
 
-    def rarity(word, among):
+    def idf(word, among):
         return math.log((len(among) + 1) / (sum(word in e.text.split() for e in among) + 0.5))
 
-    rarest = max(["storm", "river"], key=lambda word: rarity(word, month))
-    expected = min(10.0, rarity(rarest, month) / rarity(rarest, last))
+    rarest = max(["storm", "river"], key=lambda word: idf(word, month))
+    expected = min(10.0, idf(rarest, month) / idf(rarest, last))
     every, past = (
-        BestRetriever(NewsIndex.build(known)).popularity(["storm", "river"], moment)
+        AllWordsRetriever(index_of(known)).popularity(["storm", "river"], moment)
         for known in (news, [e for e in news if e.published < moment])
     )
     assert every == past == pytest.approx(expected)
 
 
 def test_any_number_of_names_can_be_asked_about():
-    retriever = BestRetriever(NewsIndex.build(some_news()))
+    retriever = AllWordsRetriever(index_of(some_news()))
     moment = microseconds(START + timedelta(days=20))
     assert all(retriever.popularity([f"name{n}"], moment) > 0 for n in range(300))

@@ -1,13 +1,12 @@
-"""Posting lists over the days that posts look back on, and those of entities.
+"""Posting lists of entities over the days that posts look back on.
 
 A day that is asked for is opened once: what its lists are made of is put behind the days before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import chain
-from typing import Protocol
 
 import numpy as np
 
@@ -17,59 +16,28 @@ from hashnews.index.matching import (
     EntityDays,
     SlotDays,
     SurfaceDays,
-    TermLists,
     entity_lists,
     soft_postings,
     stamp_of,
     strict_surfaces,
 )
-from hashnews.index.packed import Stack, Texts, asked_for, doubled
-from hashnews.retrieve.alignment import TokenIndex
-
-Counter = Callable[[Sequence[str]], Array]
-
-
-class Terms(Protocol):
-    """What a query is made of, entities or words, and its lists in the days opened so far."""
-
-    @property
-    def size(self) -> int:
-        """How much is kept."""
-
-    def open(self, day: Day) -> int:
-        """The number of a day; it is opened where it is new."""
-
-    def look_up(self, terms: Sequence[str], days: Array, row: int, lists: TermLists) -> None:
-        """Where the list of each term in each day lies, put into the rows from `row` on."""
-
-    def counter(self, days: Sequence[Day]) -> Counter:
-        """Says how many articles of some days hold each term."""
-
-    @property
-    def pool(self) -> tuple[Array, Array, Array]:
-        """The articles of all lists, the frequency in each, and how long each is."""
-
-    def lengths(self, day: Day) -> Array:
-        """The length of each article of a day, counted in such terms."""
-
-    def matches(self, day: Day, term: str) -> list[str]:
-        """What the term strictly matches in a day."""
+from hashnews.index.packed import Stack, Texts, doubled, lookup_of
+from hashnews.index.postings import Counter, Postings, TermLists
+from hashnews.index.token_index import TokenIndex
 
 
-class Entities:
-    """Entities as query terms: strict match decides, soft match counts (Appendix B)."""
+class EntityPostings(Postings):
+    """The articles of each entity: strict match decides, soft match counts (Appendix B)."""
 
     def __init__(self, settings: Settings):
+        super().__init__()
         self._settings = settings
-        self._numbers: dict[Day, int] = {}
-        self._days: list[Day] = []
         self._texts = Texts()
         self._token_starts, self._token_surfaces = Stack(np.int32, 0), Stack(np.int32)
         self._surface_starts, self._surface_slots = Stack(np.int32, 0), Stack(np.int32)
         self._slot_docs, self._slot_counts = Stack(np.int32), Stack(np.int32)
         self._doc_firsts, self._doc_lengths = Stack(np.int64), Stack(np.int32)
         self._absorbed_starts, self._absorbed = Stack(np.int32, 0), Stack(np.int32)
-        self._docs, self._counts, self._lengths = (Stack(np.int32) for _ in range(3))
         self._terms = Numbering()
         self._known = TermLists(np.zeros((0, 0), np.int32), np.zeros((0, 0), np.int32))
         self._aligned: dict[int, TokenIndex] = {}
@@ -82,11 +50,8 @@ class Entities:
         """Postings and slots that are kept."""
         return self._docs.size + self._slot_docs.size + self._known.sizes.size
 
-    def open(self, day: Day) -> int:
+    def _open(self, day: Day) -> None:
         """Invert a day: the surfaces of each token, the slots of each surface."""
-        known = self._numbers.get(day)
-        if known is not None:
-            return known
         arrays = day.arrays
         surface_sizes, doc_slots = arrays["surface_sizes"], arrays["doc_slots"]
         surface, slot = self._surface_starts.size - 1, self._slot_docs.size
@@ -109,9 +74,6 @@ class Entities:
         self._texts.add(day.tokens)
         self._largest = max(self._largest, day.size)
         self._of = None
-        self._numbers[day] = len(self._days)
-        self._days.append(day)
-        return len(self._days) - 1
 
     def look_up(self, terms: Sequence[str], days: Array, row: int, lists: TermLists) -> None:
         """Articles with a strict match of each entity, and |M^soft| in each."""
@@ -120,13 +82,13 @@ class Entities:
         if self._settings.t < 1:
             self._align(terms, numbers, days)
         tokens = list(map(str.split, terms))
-        asked = asked_for(list(chain.from_iterable(tokens)))
+        lookup = lookup_of(list(chain.from_iterable(tokens)))
         firsts = starts_of(np.array(list(map(len, tokens)), np.int64))
         complete = False
         while not complete:
             self._docs.size, complete = entity_lists(
-                asked, firsts, numbers, days, self._settings.q, self._all(), self._known,
-                *self.pool, self._docs.size, row, lists,
+                lookup, firsts, numbers, days, self._settings.q, self._all(), self._known,
+                self.pool, self._docs.size, row, lists,
             )  # fmt: skip
             if not complete:
                 for stack in (self._docs, self._counts, self._lengths):
@@ -164,27 +126,20 @@ class Entities:
                         stack.size = start
                         stack.room(self._days[day].size)
                     stamp = stamp_of(number, day)
-                    size = soft_postings(
-                        self._surfaces(day, term), self._all().slots, day, stamp,
-                        *(array[start:] for array in self.pool),
-                    )  # fmt: skip
+                    surfaces = self._surfaces(day, term)
+                    size = soft_postings(surfaces, self._all().slots, day, stamp, self.pool, start)
                     self._known.starts[number, day], self._known.sizes[number, day] = start, size
                     self._docs.size = start + size
-
-    @property
-    def pool(self) -> tuple[Array, Array, Array]:
-        """The articles of all lists, the frequency in each, and how long each is."""
-        return self._docs.all, self._counts.all, self._lengths.all
 
     def lengths(self, day: Day) -> Array:
         """Lengths in mentions."""
         return day.mentions
 
-    def matches(self, day: Day, term: str) -> list[str]:
-        """The surfaces that the entity strictly matches."""
+    def matches(self, day: Day, entity: str) -> list[str]:
+        """The surfaces of a day that an entity strictly matches."""
         number = self.open(day)
         first = sum(len(before.arrays["surface_sizes"]) for before in self._days[:number])
-        return [day.surfaces[place - first] for place in self._surfaces(number, term).tolist()]
+        return [day.surfaces[place - first] for place in self._surfaces(number, entity).tolist()]
 
     def _surfaces(self, number: int, term: str) -> Array:
         """The surfaces of a day that an entity strictly matches."""
