@@ -24,7 +24,8 @@ from hashnews.prepare.datasets import rules_for
 from hashnews.prepare.preparer import Preparer
 from hashnews.records import Article, Post, PreparedPost
 from hashnews.retrieve.all_words import AllWordsConfig, AllWordsRetriever
-from hashnews.retrieve.base import BaseRetriever, Query
+from hashnews.retrieve.base import BaseRetriever
+from hashnews.retrieve.base import TermQuery as Query
 from hashnews.retrieve.batch import CHUNK
 from hashnews.retrieve.retriever import Retriever, RetrieverConfig
 from hashnews.text.entities import shipped_finder

@@ -12,7 +12,7 @@ import numpy as np
 
 from hashnews.arrays import Array, compiled
 from hashnews.index.packed import Lookup, TextArrays, find_string
-from hashnews.index.postings import Pool, TermLists
+from hashnews.index.postings import PostingPool, TermLists
 from hashnews.retrieve.equations import is_strict, soft_match
 
 
@@ -108,7 +108,7 @@ def stamp_of(term: int, day: int) -> int:
 
 @compiled
 def soft_postings(
-    surfaces: Array, of: SlotDays, day: int, stamp: int, pool: Pool, start: int
+    surfaces: Array, of: SlotDays, day: int, stamp: int, pool: PostingPool, start: int
 ) -> int:
     """Articles with a strict match, in order, and |M^soft| in each, put into the pool at `start`.
 
@@ -152,7 +152,7 @@ def entity_lists(
     q: float,
     of: EntityDays,
     known: TermLists,  # all terms x all days
-    pool: Pool,
+    pool: PostingPool,
     end: int,  # of what is in the pool
     row: int,
     lists: TermLists,  # out, from `row` on

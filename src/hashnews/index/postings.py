@@ -25,7 +25,7 @@ class TermLists(NamedTuple):
     sizes: Array  # -1: not looked up yet
 
 
-class Pool(NamedTuple):
+class PostingPool(NamedTuple):
     """All lists: articles by their place in their day, in order."""
 
     docs: Array
@@ -47,9 +47,9 @@ class Postings(ABC):
         return self._docs.size
 
     @property
-    def pool(self) -> Pool:
+    def pool(self) -> PostingPool:
         """All lists."""
-        return Pool(self._docs.all, self._counts.all, self._lengths.all)
+        return PostingPool(self._docs.all, self._counts.all, self._lengths.all)
 
     def open(self, day: Day) -> int:
         """The number of a day; it is opened where it is new."""

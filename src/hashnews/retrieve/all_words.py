@@ -23,7 +23,7 @@ from hashnews.index.folder import NewsIndex
 from hashnews.index.windows import WindowTable
 from hashnews.index.word_postings import WordPostings
 from hashnews.records import ContextWord, PreparedPost
-from hashnews.retrieve.base import BaseRetriever, FoundArticles, Query
+from hashnews.retrieve.base import BaseRetriever, FoundArticles, TermQuery
 from hashnews.retrieve.context import Shares, count_words
 from hashnews.retrieve.equations import burst, idf, temporal_popularity, window, word_share
 from hashnews.retrieve.scoring import Weighting
@@ -82,7 +82,7 @@ class AllWordsRetriever(BaseRetriever):
         rescaled: Array = scores / decay(ahead, self.config.half_life)[:, np.newaxis]
         return rescaled
 
-    def context(self, found: FoundArticles, query: Query) -> list[ContextWord]:
+    def context(self, found: FoundArticles, query: TermQuery) -> list[ContextWord]:
         """weight(t) = (1 - r) Q(t) + r B(t), the heaviest, without the post's own words."""
         share = self.config.rising
         said, weights = self.sums.weights(self._shares(found))

@@ -27,7 +27,7 @@ MOST_TABLES = 64
 MOST_POSTINGS = 1 << 26
 
 
-class Query(NamedTuple):
+class TermQuery(NamedTuple):
     """What a post asks for: terms, and the post's time."""
 
     terms: Sequence[str]
@@ -74,7 +74,7 @@ class BaseRetriever(ABC):
     def retrieve_all(self, posts: Sequence[PreparedPost]) -> list[PostContext]:
         """The same for many posts, which takes less time per post."""
         now = datetime.now(UTC)
-        queries = [Query(self.terms(p), microseconds(p.created_at or now)) for p in posts]
+        queries = [TermQuery(self.terms(p), microseconds(p.created_at or now)) for p in posts]
         return [
             PostContext(found.named(self.shown), self.context(found, query))
             for found, query in zip(self.find_all(queries), queries, strict=True)
@@ -82,9 +82,9 @@ class BaseRetriever(ABC):
 
     def find(self, terms: Sequence[str], moment: int) -> FoundArticles:
         """The best articles before a moment."""
-        return self.find_all([Query(terms, moment)])[0]
+        return self.find_all([TermQuery(terms, moment)])[0]
 
-    def find_all(self, queries: Sequence[Query]) -> list[FoundArticles]:
+    def find_all(self, queries: Sequence[TermQuery]) -> list[FoundArticles]:
         """`find` for many posts; those of one day are looked up and scored together."""
         of_day: dict[int, list[int]] = {}
         for at, (_, moment) in enumerate(queries):
@@ -95,7 +95,7 @@ class BaseRetriever(ABC):
             found.update(zip(which, some, strict=True))
         return [found[at] for at in range(len(queries))]
 
-    def _find(self, table: WindowTable, queries: list[Query]) -> Iterator[FoundArticles]:
+    def _find(self, table: WindowTable, queries: list[TermQuery]) -> Iterator[FoundArticles]:
         """The articles for posts of one day."""
         articles = len(table.timeline.times)
         if self._scores.shape[1] < articles:
@@ -162,5 +162,5 @@ class BaseRetriever(ABC):
         """The table of a day, which looks back on `days`."""
 
     @abstractmethod
-    def context(self, found: FoundArticles, query: Query) -> list[ContextWord]:
+    def context(self, found: FoundArticles, query: TermQuery) -> list[ContextWord]:
         """The words drawn from articles, heaviest first."""

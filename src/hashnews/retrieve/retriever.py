@@ -14,7 +14,7 @@ from hashnews.index.entity_postings import EntityPostings
 from hashnews.index.folder import NewsIndex
 from hashnews.index.windows import WindowTable
 from hashnews.records import ContextWord, PreparedPost
-from hashnews.retrieve.base import BaseRetriever, FoundArticles, Query
+from hashnews.retrieve.base import BaseRetriever, FoundArticles, TermQuery
 from hashnews.retrieve.scoring import Weighting
 from hashnews.times import A_DAY
 
@@ -57,7 +57,7 @@ class Retriever(BaseRetriever):
         """The distinct entities of a post."""
         return [name for name in dict.fromkeys(map(fold_entity, post.entities)) if name]
 
-    def context(self, found: FoundArticles, query: Query) -> list[ContextWord]:
+    def context(self, found: FoundArticles, query: TermQuery) -> list[ContextWord]:
         """The heaviest words by Eq. 1, over all words but stop words."""
         articles = [
             (found.days[back], found.places[at : at + 1], found.scores[at : at + 1])

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hashnews.arrays import Array, compiled
-from hashnews.index.postings import Pool, TermLists
+from hashnews.index.postings import PostingPool, TermLists
 from hashnews.index.windows import Timeline
 from hashnews.retrieve.equations import idf, score_parts, temporal_popularity, weight, window
 
@@ -43,7 +43,7 @@ def score_posts(
     moments: Array,
     lists: TermLists,
     reference_idfs: Array,
-    pool: Pool,
+    pool: PostingPool,
     timeline: Timeline,
     windows: Windows,
     weighting: Weighting,
@@ -65,7 +65,7 @@ def score_windows(
     moment: int,  # the post's time
     lists: TermLists,
     reference_idfs: Array,  # IDF(e, R) of each row
-    pool: Pool,
+    pool: PostingPool,
     timeline: Timeline,
     windows: Windows,
     weighting: Weighting,
