@@ -14,7 +14,7 @@ from hashnews.index.day import Entry
 from hashnews.index.word_postings import WordNumbers
 from hashnews.records import PreparedPost
 from hashnews.retrieve.all_words import HOUR, AllWordsConfig, AllWordsRetriever
-from hashnews.retrieve.base import Query
+from hashnews.retrieve.base import TermQuery
 from hashnews.text.stopwords import GENERIC_WORDS
 from hashnews.times import A_DAY, microseconds
 
@@ -92,7 +92,7 @@ def test_the_equations(seed):
         named = found.named(config.articles)
         assert {article.id: article.score for article in named} == pytest.approx(scores)
         assert found.scores.tolist() == sorted(found.scores.tolist(), reverse=True)
-        assert dict(finder.context(found, Query(query, moment))) == pytest.approx(weights)
+        assert dict(finder.context(found, TermQuery(query, moment))) == pytest.approx(weights)
 
 
 @settings(max_examples=40, deadline=None)

@@ -16,7 +16,7 @@ from hashnews.news.ingest import add_articles
 from hashnews.news.store import NewsStore
 from hashnews.news.summary import Refusals, Summary
 from hashnews.records import Article, PreparedPost
-from hashnews.retrieve.base import Query
+from hashnews.retrieve.base import TermQuery
 from hashnews.retrieve.retriever import Retriever, RetrieverConfig
 from hashnews.text.entities import shipped_finder
 from hashnews.times import microseconds
@@ -250,4 +250,4 @@ def test_the_order_of_posts_does_not_matter(asked, names):
         moment = microseconds(START + timedelta(minutes=minute))
         found = one.find(names, moment).named()
         assert found == Rolling(index).find(names, moment).named()
-        assert found == one.find_all([Query(["zed"], 0), Query(names, moment)])[1].named()
+        assert found == one.find_all([TermQuery(["zed"], 0), TermQuery(names, moment)])[1].named()
