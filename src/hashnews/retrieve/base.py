@@ -110,10 +110,12 @@ class BaseRetriever(ABC):
             given, sizes,
         )  # fmt: skip
         scores = self._as_of(given[:, :, 2], moments)
-        whole = given[:, :, (0, 1, 3)].astype(np.int64)
+        back, places, windows = (given[:, :, k].astype(np.int64) for k in (0, 1, 3))
         for at, size in enumerate(sizes.tolist()):
-            back, places, windows = whole[at, :size].T
-            yield FoundArticles(table.days, back, places, scores[at, :size], windows)
+            which = at, slice(size)
+            yield FoundArticles(
+                table.days, back[which], places[which], scores[which], windows[which]
+            )
 
     def table(self, number: int) -> WindowTable:
         """The days that posts of this day look back on."""
