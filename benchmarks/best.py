@@ -49,6 +49,8 @@ def main() -> None:
     started = time.process_time()
     names = options.sets.split(",")
     lessons_of_set = dict.fromkeys(names, ()) if options.model else LESSONS
+    if options.teachers:
+        lessons_of_set = dict.fromkeys(names, tuple(options.teachers.split(",")))
     teaching = {teacher for name in names for teacher in lessons_of_set[name]}
     choice = Choice(options.data, options.work, options.part, options.history, options.generators)
     loaded, taught, scored = {}, {}, {}
@@ -106,6 +108,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--ablate", action="store_true", help="switch sources off, too")
     parser.add_argument("--switch", nargs="*", default=list(SWITCHES), help="only these")
     parser.add_argument("--model", type=Path, help="score this model's ranker, teach none")
+    parser.add_argument("--teachers", help="teach on these sets instead of the usual ones")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--keep", type=Path, help="folder that keeps candidates for another run")
     parser.add_argument(

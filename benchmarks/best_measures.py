@@ -15,7 +15,6 @@ from hashnews.suggest.query import PostWithNews
 from hashnews.suggest.ranker import Ranker
 from hashnews.suggest.sources import NAMES, PLACE, SOURCES
 from hashnews.suggest.sources.base import LAST, Source
-from hashnews.suggest.sources.similar_authors import SIMILAR_AUTHORS
 from hashnews.text.tokens import words
 
 Both = list[float]  # F1@1 and F1@5, in hundredths
@@ -216,23 +215,21 @@ def gained(
     return {**difference(np.mean(first, axis=0), np.mean(second, axis=0), gold), "seeds": seeds}
 
 
-# What can be switched off: all sources of a name, similar authors alone, the generator's opinion
-# of candidates alone (what it writes stays a candidate).
+# What can be switched off: all sources of a name, or the generator's opinion of candidates alone
+# (what it writes stays a candidate).
 OPINION = "generator's opinion"
 SWITCHES: dict[str, list[Source]] = {
     **{name: [source for source in SOURCES if source.name == name] for name in NAMES},
-    "similar authors": [SIMILAR_AUTHORS],
     OPINION: [source for source in SOURCES if source.name == "generator"],
 }
 TELLING = {  # the features that show that a source brought a candidate
-    "memory": ("neighbours", "neighbours_inline", "similar_authors", "centre"),
+    "memory": ("neighbours", "neighbours_inline", "centre"),
     "author": ("own", "own_inline"),
     "rising": ("week", "week_inline"),
     "post": ("post_phrase", "initials"),
     "news": ("news",),
     "season": ("season",),
     "generator": (),
-    "similar authors": ("similar_authors",),
     OPINION: (),
 }
 

@@ -100,25 +100,6 @@ class World:
                         columns[key][name] += self.age(post) <= days
         return columns
 
-    def similar_authors(self):
-        alike = defaultdict(float)
-        for post in self.own[-60:]:
-            for key, _ in uses_of(post):
-                uses = [p for p in self.past for used, _ in uses_of(p) if used == key]
-                for other in uses[-100:]:
-                    if other.user not in (None, self.user):
-                        alike[other.user] += max(0.0, self.idf(len(uses)))
-        posts = Counter(post.user for post in self.past)
-        alike = {user: value / math.sqrt(posts[user] + 5) for user, value in alike.items()}
-        total = sum(alike.values()) or 1.0
-        columns = defaultdict(lambda: {"similar_authors": 0.0})
-        for user, value in alike.items():
-            for post in [post for post in self.past if post.user == user][-20:]:
-                for key, inline in uses_of(post):
-                    vote = value / total * half(self.age(post), 3)
-                    columns[key]["similar_authors"] += vote * (0.5 if inline else 1)
-        return columns
-
     def statistics(self, key):
         uses = [(p, inline) for p in self.past for used, inline in uses_of(p) if used == key]
         if not uses:

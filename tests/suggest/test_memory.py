@@ -118,7 +118,6 @@ def test_a_look_back_leaves_its_room_clean_whatever_happens():
         _ = 1 / 0
     assert not scratch.similar.any()
     assert not scratch.evidence.any()
-    assert not scratch.alike.any()
 
 
 def test_an_empty_memory_has_nothing_to_say():

@@ -56,7 +56,7 @@ def test_the_memory_says_what_its_posts_say(rows, quarter, user, closed):
     text, until = "the ferry and the budget vote tonight", at(quarter / 8) if closed else None
     found = found_for(Memory(posts), query_of(moment, user, text), until)
     world = World(posts, moment, user, text, until)
-    told = [world.neighbours(), world.author(), world.recent(), world.similar_authors()]
+    told = [world.neighbours(), world.author(), world.recent()]
     for place, key in enumerate(found.keys):
         expected = {name: value for source in told for name, value in source[key].items()}
         expected |= world.statistics(key)

@@ -34,13 +34,11 @@ class Scratch:
     """Room to work in, as large as a memory; all zeros between two posts."""
 
     def __init__(self, memory: Memory):
-        rows, tags, users = len(memory), len(memory.tags), len(memory.users)
+        rows, tags = len(memory), len(memory.tags)
         self.similar = np.zeros(rows)
         self.touched = np.empty(rows, np.int64)
         self.evidence = np.zeros((tags, len(GATHERED)))
         self.seen = np.empty(tags, np.int64)
-        self.alike = np.zeros(users)
-        self.users = np.empty(users, np.int64)
         self.lengths = np.maximum(1, np.diff(memory.terms.starts)).astype(np.float64)
 
 

@@ -12,10 +12,9 @@ from hashnews.suggest.sources.news import NEWS
 from hashnews.suggest.sources.post import POST
 from hashnews.suggest.sources.recent import RECENT
 from hashnews.suggest.sources.season import SEASON
-from hashnews.suggest.sources.similar_authors import SIMILAR_AUTHORS
 
 SOURCES: tuple[Source, ...] = (
-    POST, NEWS, NEIGHBOURS, AUTHOR, RECENT, SIMILAR_AUTHORS, SEASON, GENERATED, HASHTAG,
+    POST, NEWS, NEIGHBOURS, AUTHOR, RECENT, SEASON, GENERATED, HASHTAG,
 )  # fmt: skip
 MEMORY_SOURCES = tuple(source for source in SOURCES if isinstance(source, MemorySource))
 LABELS = {source.name: source.label for source in SOURCES if source.name is not None}

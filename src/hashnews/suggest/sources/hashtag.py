@@ -8,7 +8,6 @@ import numpy as np
 
 from hashnews.arrays import Array, compiled
 from hashnews.suggest.sources.base import Source
-from hashnews.suggest.sources.similar_authors import before
 
 if TYPE_CHECKING:
     from hashnews.suggest.candidates import Candidates
@@ -56,8 +55,14 @@ class HashtagItself(Source):
         )
 
 
-SPEAKING = ("neighbours", "own", "week", "similar_authors")
+SPEAKING = ("neighbours", "own", "week")
 HASHTAG = HashtagItself()
+
+
+@compiled
+def before(values: Array, first: int, last: int, limit: int) -> int:
+    """Where a list in `values[first:last]` reaches `limit`."""
+    return int(first + np.searchsorted(values[first:last], limit))
 
 
 @compiled

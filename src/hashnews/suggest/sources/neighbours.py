@@ -41,9 +41,7 @@ class SimilarPosts(MemorySource):
 
     def reason(self, query: Query, found: Candidates, place: int) -> Reason | None:
         """The similar posts that used it, or else how often it was used."""
-        if not any(
-            found.feature(name)[place] for name in ("neighbour_rank", "similar_authors", "centre")
-        ):
+        if not (found.feature("neighbour_rank")[place] or found.feature("centre")[place]):
             return None
         near = found.evidence.near(int(found.tags[place]))
         count = len(near) or int(found.feature("uses")[place])
