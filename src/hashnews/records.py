@@ -249,3 +249,4 @@ class Answer(Record):
     articles: tuple[FoundArticle, ...]
     context: tuple[ContextWord, ...]
     timings_ms: dict[str, float]
+    note: str | None = None  # why there is no suggestion, if there is none

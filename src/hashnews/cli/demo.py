@@ -43,7 +43,10 @@ def demo(posts: int) -> None:
     click.echo(
         f"{hit} of {len(chosen)} posts: a hashtag their author used is among the first {SHOWN}."
     )
-    click.echo(f"{articles} articles, {remembered} posts; each post saw only those before it.")
+    click.echo(
+        f"{articles} articles, {remembered} of {len(raw)} posts remembered (a retweet is not); "
+        "each post saw only those before it."
+    )
     click.echo("The model learnt from posts up to 15 June 2020: this shows it, no measure of it.")
 
 

@@ -140,5 +140,5 @@ def _show(answer: Answer, out: IO[str] | None, as_json: bool) -> None:
         for suggestion in answer.suggestions:
             reasons = "; ".join(reason.text for reason in suggestion.because)
             click.echo(f"{suggestion.score:5.2f}  {suggestion.hashtag}  ({reasons})")
-        if not answer.suggestions:
-            click.echo("no hashtag")
+        if answer.note:
+            click.echo(answer.note)

@@ -45,6 +45,7 @@ from hashnews.text.hashtags import shipped_forms
 from hashnews.text.segment import shipped_segmenter
 
 AnyPost = str | Post | PreparedPost
+NOTHING_FITS = "Nothing in the news or in the memory fits this post."
 
 
 class HashNews:
@@ -225,6 +226,7 @@ def _answer(
         ),
         context=tuple(read.context),
         timings_ms=timings,
+        note=None if suggestions else NOTHING_FITS,
     )
 
 
