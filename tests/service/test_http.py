@@ -49,7 +49,7 @@ def test_suggest_is_what_the_pipeline_says(http, pipeline):
     assert answer["suggestions"]
     assert [a["id"] for a in answer["articles"]] == [a["id"] for a in expected["articles"]]
     assert answer["post"]["text"] == FLOYD["text"]
-    assert set(answer) == {"post", "suggestions", "articles", "context", "timings_ms"}
+    assert set(answer) == {"post_id", "post", "suggestions", "articles", "context", "timings_ms"}
 
 
 def test_how_many_and_how_good(http):
