@@ -13,8 +13,22 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def compiled(function: F) -> F:
-    """Compile a function when it is first called, and keep it compiled for the next run."""
-    return cast(F, njit(cache=True, nogil=True, error_model="numpy")(function))
+    """Compile a function when it is first called, and keep it compiled for the next run.
+
+    What an older version kept may name classes that are gone: then it is compiled again.
+    """
+    made = njit(cache=True, nogil=True, error_model="numpy")(function)
+    kept, load = made._cache, made._cache.load_overload
+
+    def load_or_forget(signature: Any, context: Any) -> Any:
+        try:
+            return load(signature, context)
+        except Exception:  # whatever unpickling another version's classes may raise
+            kept.flush()
+            return None
+
+    kept.load_overload = load_or_forget
+    return cast(F, made)
 
 
 @compiled
