@@ -22,7 +22,7 @@ test: say-test $(VENV)/.test ## Run all tests
 
 say-test:
 	@echo "make test installs all optional parts (torch and Ray among them: the first time some minutes and"
-	@echo "2.7 GB), then runs every test, which takes a while. make test-fast takes 2 minutes."
+	@echo "2.7 GB), then runs every test: about 10 minutes on two cores. make test-fast takes 2 minutes."
 
 test-fast: say-test-fast $(VENV)/.fast ## Run the quick tests alone (needs neither torch, Ray nor a browser)
 	$(BIN)/pytest -m "not slow"

@@ -17,7 +17,7 @@ def compiled(function: F) -> F:
 
     What an older version kept may name classes that are gone: then it is compiled again.
     """
-    made = njit(cache=True, nogil=True, error_model="numpy")(function)
+    made: Any = njit(cache=True, nogil=True, error_model="numpy")(function)
     kept, load = made._cache, made._cache.load_overload
 
     def load_or_forget(signature: Any, context: Any) -> Any:

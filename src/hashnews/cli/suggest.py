@@ -19,6 +19,7 @@ from hashnews.cli.options import as_moment, engine_for, engine_options, json_opt
 if TYPE_CHECKING:
     from hashnews.records import Answer, Post, PreparedPost
 
+LEAST_SHOWN = 0.01
 TOGETHER = 32  # posts that are answered at a time
 
 
@@ -32,8 +33,9 @@ TOGETHER = 32  # posts that are answered at a time
               help="A suggester or a generator instead of the shipped model.")  # fmt: skip
 @click.option("-n", "most", type=click.IntRange(1, 50), default=10, show_default=True,
               help="Hashtags at most.")  # fmt: skip
-@click.option("--min-score", type=click.FloatRange(0, 1), default=0.01, show_default=True,
-              help="Hide suggestions whose probability is below this value.")  # fmt: skip
+@click.option("--min-score", type=click.FloatRange(0, 1), metavar="P",
+              help="Hide suggestions whose probability is below P; default: 0.01 for people, 0 for "
+                   "-o and --json.")  # fmt: skip
 @click.option("-o", "--out", type=click.Path(path_type=Path), metavar="FILE",
               help="Where the answers go as JSON lines; with --engine ray a folder.")  # fmt: skip
 @engine_options
@@ -45,7 +47,7 @@ def suggest(
     news: Path | None,
     model: Path | None,
     most: int,
-    min_score: float,
+    min_score: float | None,
     out: Path | None,
     engine: str,
     address: str | None,
@@ -58,6 +60,8 @@ def suggest(
     suggestions with a score of 0.3 about 30 % are used. With --engine ray the argument is a folder
     of posts by day.
     """
+    if min_score is None:
+        min_score = 0.0 if out or as_json else LEAST_SHOWN
     if engine == "ray":
         if out is None or news is None or at or user:
             raise click.UsageError("--engine ray takes a folder, --news and -o, no --at or --user")

@@ -195,7 +195,7 @@ class Generator:
                 Suggestion(
                     hashtag=forms.write(words),
                     words=words,
-                    score=round(math.exp(score), 4),
+                    score=math.exp(score),
                     because=reason,
                 )
                 for words, score in answer
