@@ -2,7 +2,9 @@
 
 import pytest
 
-from hashnews.text.hashtags import Forms, find_hashtags, part_hashtags, shipped_forms
+from hashnews.text.hashtags import Forms, find_hashtags, key_of, part_hashtags, shipped_forms
+from hashnews.text.segment import shipped_segmenter
+from hashnews.text.tokens import repair
 
 
 def found(text):
@@ -116,3 +118,17 @@ def test_the_form_people_use_is_kept():
 def test_underscores_are_one_more_form():
     forms = Forms(tags=["#Covid_19"])
     assert forms.write(["covid", "19"]) == "#Covid_19"
+
+
+@pytest.mark.parametrize(
+    "tag", ["#StandWithUkraine\ufe0f", "#StandWith\u200bUkraine", "#stand_withukraine"]
+)
+def test_what_nobody_sees_makes_no_other_hashtag(tag):
+    assert key_of(tag) == "standwithukraine"
+    assert "".join(shipped_segmenter().segment(tag)) == "standwithukraine"
+    (found,) = find_hashtags(repair(f"we {tag} today"))
+    assert key_of(found.text) == "standwithukraine"
+
+
+def test_an_emoji_keeps_its_variation():
+    assert repair("love \u2764\ufe0f and 1\ufe0f\u20e3") == "love \u2764\ufe0f and 1\ufe0f\u20e3"

@@ -40,7 +40,8 @@ from hashnews.suggest.model import Model, shipped_model
 from hashnews.suggest.query import PostWithNews, Query, with_news
 from hashnews.suggest.ranker import Ranker
 from hashnews.suggest.reasons import reasons
-from hashnews.text.entities import load_finder
+from hashnews.suggest.writing import Writer
+from hashnews.text.entities import load_finder, shipped_finder
 from hashnews.text.hashtags import shipped_forms
 from hashnews.text.segment import shipped_segmenter
 
@@ -63,6 +64,7 @@ class HashNews:
         self._last_post = 0
         self._filters = Filters(self.model.blocked, segmenter.counts)
         self._forms = shipped_forms()
+        self._writer = Writer(self._forms, shipped_finder().truecase, self.model.prior.hashtags)
         named = self.model.generator
         self._generator = None if named is None else Generator.load(named)
         self._lock = threading.Lock()
@@ -171,22 +173,13 @@ class HashNews:
         because = reasons(query, found, ranker, places) if places else []
         return [
             Suggestion(
-                hashtag=self._write(query, found, place),
+                hashtag=self._writer.write(query, found, place),
                 words=found.words[place],
                 score=float(probabilities[place]),
                 because=why,
             )
             for place, why in zip(places, because, strict=True)
         ]
-
-    def _write(self, query: Query, found: Candidates, place: int) -> str:
-        """As most write it: in the memory, or else where the model learnt."""
-        key, tag = found.keys[place], int(found.tags[place])
-        if tag >= 0:
-            return self._forms.write(found.words[place], found.evidence.view.written(tag))
-        season = query.season.get(key)
-        elsewhere = self.model.prior.hashtags.get(key) or (season.written if season else None)
-        return self._forms.write(found.words[place], [elsewhere] if elsewhere else [])
 
 
 class _Clock:

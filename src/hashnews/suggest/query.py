@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import NamedTuple
+
+import regex
 
 from hashnews.generate.generator import Generated
 from hashnews.news.store import NewsStore
@@ -17,6 +20,8 @@ from hashnews.suggest.prior import NOTHING, Prior
 from hashnews.text.tokens import words
 from hashnews.times import microseconds
 
+WORD = regex.compile(r"\w+")
+SHOUTING = 4  # words in capitals
 UNSAID = -3.0  # log-probability, at least, of a known hashtag that neither post nor news says
 
 
@@ -94,10 +99,33 @@ class Query:
         return in_news(self.articles)
 
     @cached_property
+    def small(self) -> set[str]:
+        """The words that the post writes without any capital."""
+        return {form for form in WORD.findall(self.body) if form == form.lower()}
+
+    @cached_property
+    def writings(self) -> defaultdict[str, Counter[str]]:
+        """How post, headlines and names write each word; what shouts says nothing."""
+        found: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        for article in self.articles:
+            for text in (article.title, *article.entities):
+                _note(text, found)
+        _note(self.body, found)
+        return found
+
+    @cached_property
     def said(self) -> set[str]:
         """The words of the post, and of the headlines and names of its articles."""
         told = (f"{article.title} {' '.join(article.entities)}" for article in self.articles)
         return set(words(" ".join((self.body, *told))))
+
+
+def _note(text: str, found: defaultdict[str, Counter[str]]) -> None:
+    """Count the writings of a text; a text in capitals, if longer than a name, has none."""
+    forms = WORD.findall(text)
+    if len(forms) < SHOUTING or text != text.upper():
+        for form in forms:
+            found[form.lower()][form] += 1
 
 
 def _is_supported(tag: Generated, said: set[str], prior: Prior) -> bool:

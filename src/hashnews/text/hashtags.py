@@ -16,7 +16,7 @@ from typing import NamedTuple
 import regex
 
 from hashnews.text.segment import fold
-from hashnews.text.tokens import Token, tokenise
+from hashnews.text.tokens import INVISIBLE, Token, tokenise
 
 RUN = frozenset({"hashtag", "url", "mention", "emoji"})  # what a run of hashtags is made of
 PARTS_RUN = frozenset({"url", "emoji"})  # what parts a hashtag from the words before it
@@ -127,7 +127,7 @@ def _ends_sentence(token: Token | None) -> bool:
 
 def key_of(written: str) -> str:
     """What makes two hashtags the same: the letters, without case, `#` or underscores."""
-    return fold(written.lstrip("#＃")).replace("_", "")
+    return fold(INVISIBLE.sub("", written.lstrip("#＃"))).replace("_", "")
 
 
 class Forms:
@@ -138,14 +138,18 @@ class Forms:
     """
 
     def __init__(self, names: Iterable[str] = (), tags: Iterable[str] = ()):
-        self._names = {fold(name): name for name in names}
+        self.names = {fold(name): name for name in names}
         self._seen: defaultdict[str, Counter[str]] = defaultdict(Counter)
-        for tag in (*self._names.values(), *tags):
+        for tag in (*self.names.values(), *tags):
             self.see(tag)
 
     def see(self, written: str) -> None:
         """Take note of one more hashtag, as somebody wrote it."""
         self._seen[key_of(written)][written.lstrip("#＃")] += 1
+
+    def knows(self, words: Sequence[str]) -> bool:
+        """Whether a hashtag was seen written with capitals."""
+        return any(form != fold(form) for form in self._seen.get("".join(words), ()))
 
     def write(self, words: Sequence[str], here: Iterable[str] = ()) -> str:
         """Words as a hashtag: as people write it where that is known, else in CamelCase.
@@ -155,7 +159,7 @@ class Forms:
         seen = self._seen.get("".join(words), Counter()) + Counter(w.lstrip("#＃") for w in here)
         form = min(seen, key=lambda form: (form == fold(form), -seen[form], form), default=None)
         if form is None or (len(words) > 1 and form == fold(form)):
-            form = "".join(self._names.get(word) or word[:1].upper() + word[1:] for word in words)
+            form = "".join(self.names.get(word) or word[:1].upper() + word[1:] for word in words)
         return "#" + form
 
 

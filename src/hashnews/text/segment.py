@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import regex
 
-from hashnews.text.tokens import words
+from hashnews.text.tokens import INVISIBLE, words
 
 LONGEST_TAG = 140  # no network allows longer ones; they stay whole, so that the time is bounded
 LONGEST_WORD = 24
@@ -141,12 +141,12 @@ class Segmenter:
 
     def segment(self, tag: str) -> tuple[str, ...]:
         """The words of a hashtag, lower-case; joined they give its letters again."""
-        parts = SEPARATOR.sub("_", tag.lstrip("#＃")).split("_")
+        parts = SEPARATOR.sub("_", INVISIBLE.sub("", tag.lstrip("#＃"))).split("_")
         return tuple(word for part in parts if part for word in self._cut(part))
 
     def spell(self, tag: str) -> str:
         """The words of a hashtag or name with the capitals it was written in."""
-        letters = SEPARATOR.sub("", tag.lstrip("#＃@＠"))
+        letters = SEPARATOR.sub("", INVISIBLE.sub("", tag.lstrip("#＃@＠")))
         spelt, start = [], 0
         for word in self.segment(tag.lstrip("@＠")):
             spelt.append(letters[start : start + len(word)])

@@ -17,7 +17,9 @@ PIECE = regex.compile(r".{1,4000}(?:(?=\s)|$)|.{1,4000}", regex.DOTALL)
 PLAIN = regex.compile(r"[\t\n\x20-%'-~]*+")  # nothing to repair: ASCII without & and controls
 FTFY = ftfy.TextFixerConfig(unescape_html=True, explain=False)
 # Half characters, direction marks and the like: no reader sees them, so no token should hold them.
-INVISIBLE = regex.compile(r"[\p{Cs}\p{Bidi_Control}\u200B\u2060\uFEFF\uFFFE\uFFFF\x00]+")
+# A variation selector means something after an emoji, nothing after a letter.
+UNSEEN = r"\p{Cs}\p{Bidi_Control}\u200B\u2060\uFEFF\uFFFE\uFFFF\x00"
+INVISIBLE = regex.compile(rf"(?<=\p{{L}}\p{{M}}*)[{UNSEEN}\uFE00-\uFE0F]+|[{UNSEEN}]+")
 
 EMOJI = r"""
     \p{RI}{2}                                       # a flag: two regional letters
