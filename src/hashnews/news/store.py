@@ -195,6 +195,11 @@ class NewsStore:
             "coalesce((SELECT CAST(value AS INTEGER) FROM facts WHERE name = 'last_row'), 0))"
         )
 
+    def count_up_to(self, row: int) -> int:
+        """How many articles there are of rows up to this one."""
+        after = f"SELECT count(*) FROM articles WHERE row > {int(row)}"
+        return self._number(f"SELECT (SELECT count(*) FROM articles) - ({after})")
+
     def days_after(self, row: int) -> list[int]:
         """The days, counted from 1970, whose articles are not all of rows up to this one."""
         days = self.database.rows("SELECT DISTINCT day FROM articles WHERE row > ?", (row,))
