@@ -2,10 +2,13 @@
 
 import json
 import os
+import random
 import resource
 import shutil
 import signal
 import sqlite3
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import pytest
@@ -13,11 +16,12 @@ from click.testing import CliRunner
 from stores import add, assert_as_fresh, news, withdraw
 
 from hashnews.cli import main
-from hashnews.errors import ModelError
+from hashnews.errors import ModelError, StoreError
 from hashnews.index import folder as index_folder
 from hashnews.index.day import Settings, build_day
 from hashnews.index.folder import NewsIndex, folder_of
-from hashnews.news.store import NewsStore
+from hashnews.news.keys import keys_of
+from hashnews.news.store import New, NewsStore
 
 
 @pytest.fixture
@@ -397,3 +401,90 @@ def test_the_check_of_the_command_line_compares_index_and_store(path, tmp_path):
 def findings(path):
     result = run("doctor", "--news", path, "--json")
     return [list(one.values()) for one in json.loads(result.stdout)]
+
+
+def test_a_store_cut_short_answers_nothing(path, tmp_path):
+    content = path.read_bytes()
+    for cut in (0, 50, 100, 4096, len(content) // 3, len(content) // 2, len(content) - 4096):
+        path.write_bytes(content[:cut])
+        with pytest.raises(StoreError), NewsStore(path) as store:
+            NewsIndex.open(store)
+            NewsIndex.check(store)
+    path.write_bytes(content)
+    opened(path)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_whatever_happens_the_index_is_that_of_the_store_it_is_asked_about(tmp_path, seed):
+    """Two stores and their copies swapped at random, indexes kept open and opened anew."""
+    chance = random.Random(seed)
+    stores = [tmp_path / "one.db", tmp_path / "two.db"]
+    copies = [tmp_path / "copy1.db", tmp_path / "copy2.db"]
+    for number, path in enumerate(stores):
+        add(path, news(30, prefix=f"start{number}-"))
+    kept = {}
+    for step in range(30):
+        path, copy = chance.choice(stores), chance.choice(copies)
+        match chance.choice(["add", "add", "withdraw", "save", "restore", "mix", "damage"]):
+            case "add":
+                add(path, news(chance.randrange(1, 10), prefix=f"{step}-"))
+            case "withdraw":
+                with NewsStore(path) as store:
+                    ids = [one.article.id for one in store.read()]
+                withdraw(path, chance.sample(ids, len(ids) // 3))
+            case "save":
+                copy.unlink(missing_ok=True)
+                with NewsStore(path) as store:
+                    store.backup(copy)
+            case "restore" if copy.exists():
+                shutil.copyfile(copy, tmp_path / "scratch")
+                os.replace(tmp_path / "scratch", path)
+            case "mix" if all(folder_of(store).exists() for store in stores):
+                one, other = map(folder_of, stores)
+                for name in ["manifest.json", *files(stores[1])]:
+                    if chance.random() < 0.5:
+                        (one / name).unlink(missing_ok=True)  # never under one who reads it
+                        shutil.copyfile(other / name, one / name)
+            case "damage" if folder_of(path).exists():
+                for file in folder_of(path).iterdir():
+                    if chance.random() < 0.3:
+                        content = file.read_bytes()
+                        file.unlink()
+                        file.write_bytes(content[: chance.randrange(len(content) + 1)])
+        if chance.random() < 0.7:
+            with NewsStore(path) as store:
+                index = kept.get(path) if chance.random() < 0.5 else None
+                if index is None:
+                    index = kept[path] = NewsIndex.open(store)
+                else:
+                    index.refresh(store)
+                assert_as_fresh(index, store)
+
+
+def test_readers_beside_a_writer_see_its_store_and_tell_nothing(path, told):
+    chance, done = random.Random(1), threading.Event()
+
+    def write():
+        with NewsStore(path, "write") as store:
+            for n in range(60):
+                made = news(3, prefix=f"w{n}-")
+                store.add([New(article, keys_of(article), True) for article in made], "fast")
+                store.withdraw([f"w{chance.randrange(n + 1)}-{k}" for k in range(2)])
+        done.set()
+
+    def read():
+        with NewsStore(path) as store:
+            index = NewsIndex.open(store)
+            while not done.is_set():
+                index.refresh(store)
+                index = NewsIndex.open(store) if chance.random() < 0.3 else index
+                [index.day(number) for number in index.numbers()]
+            index.refresh(store)
+            assert_as_fresh(index, store)
+            return True
+
+    with ThreadPoolExecutor(3) as pool:
+        readers = [pool.submit(read) for _ in range(2)]
+        pool.submit(write).result()
+        assert all(reader.result() for reader in readers)
+    assert told() == []
