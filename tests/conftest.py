@@ -24,6 +24,7 @@ SLOW = (
     "generate/test_model.py",
     "generate/test_serving.py",
     "generate/test_training.py",
+    "index/test_index_kill.py",
     "learn",
     "news/test_harm.py::test_a_damaged_file",
     "news/test_kill.py",

@@ -73,11 +73,14 @@ def write_manifest(
     listed = {name: expected._asdict() for name, expected in files.items()}
     text = json.dumps({"format": FORMAT, "kind": kind, "about": about, "files": listed}, indent=2)
     scratch = directory / f".{MANIFEST}.tmp-{os.getpid()}"
-    with scratch.open("w", encoding="utf-8") as stream:
-        stream.write(text + "\n")
-        stream.flush()
-        os.fsync(stream.fileno())
-    os.replace(scratch, directory / MANIFEST)
+    try:
+        with scratch.open("w", encoding="utf-8") as stream:
+            stream.write(text + "\n")
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(scratch, directory / MANIFEST)
+    finally:
+        scratch.unlink(missing_ok=True)
     sync(directory)
 
 

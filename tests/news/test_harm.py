@@ -52,7 +52,7 @@ def test_a_newer_schema(store):
     for mode in ("read", "write"):
         with pytest.raises(SchemaTooNew) as error:
             NewsStore(store.path, mode)
-        assert "schema 99, this version knows up to 5: upgrade" in line_of(error)
+        assert "schema 99, this version knows up to 6: upgrade" in line_of(error)
 
 
 def test_no_such_store_and_an_empty_one(tmp_path):

@@ -68,7 +68,8 @@ def test_nothing_acknowledged_is_lost_and_the_end_is_the_same(tmp_path, monkeypa
         add_files(store, Capitals(), [str(file)], Refusals(Summary()))
         expected = dump(store)
         assert len(store) == 3601  # and 399 duplicates
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+    paths = os.pathsep.join([str(Path(__file__).parent), *sys.path])  # the same code as here
+    environment = {**os.environ, "PYTHONPATH": paths}
     chance, kills, torn, finished, told = random.Random(KILLS), 0, 0, 0, 0
     while kills < KILLS:
         process = subprocess.Popen(

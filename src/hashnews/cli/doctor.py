@@ -56,7 +56,7 @@ def _look(news: Path | None, model: Path | None) -> Iterator[Finding]:
     if news is not None:
         looked_at = list(_guarded("store", lambda: _store(news)))
         yield from looked_at
-        if any(finding.remedy for finding in looked_at):
+        if any(finding.remedy for finding in looked_at if finding.what != "index"):
             return
     yield from _guarded("suggestion", lambda: _suggestion(news, model))
 
@@ -104,12 +104,14 @@ def _disk(news: Path | None) -> Finding:
 
 
 def _store(news: Path) -> Iterator[Finding]:
+    from hashnews.index.folder import NewsIndex
     from hashnews.news.stats import statistics
     from hashnews.news.store import NewsStore
 
     with NewsStore(news) as store:
         counted = statistics(store)
         problems = store.check()
+        index = None if problems else NewsIndex.check(store)
     days = f", {min(counted.days)} to {max(counted.days)}" if counted.days else ""
     yield Finding("store", f"{news}: {counted.articles:,} articles{days}, finder {counted.finder}")
     if not counted.articles:
@@ -120,6 +122,9 @@ def _store(news: Path) -> Iterator[Finding]:
         yield Finding("gaps", f"no news on {shown}")
     remedy = "restore a backup; a copy is made by: hashnews news backup"
     yield Finding("integrity", problems[0] if problems else "good", remedy if problems else None)
+    if not problems:
+        heals = "nothing to do: it will be rebuilt when it is next used"
+        yield Finding("index", index or "good", heals if index else None)
 
 
 def _suggestion(news: Path | None, model: Path | None) -> Iterator[Finding]:

@@ -169,19 +169,24 @@ def _stopped_by_signals() -> Iterator[None]:
 @news.command()
 @news_option
 @period_options
-@click.option("--check", is_flag=True, help="Also check the file for damage.")
+@click.option("--check", is_flag=True, help="Also check the store and its index for damage.")
 @json_option
 def stats(
     path: str, since: datetime | None, before: datetime | None, check: bool, as_json: bool
 ) -> None:
     """Show the number of articles per day and source, and days without news."""
     from hashnews.errors import StoreError
+    from hashnews.index.folder import NewsIndex
     from hashnews.news.stats import chart, statistics
     from hashnews.news.store import NewsStore
 
     with NewsStore(path) as store:
         if check and (problems := store.check()):
             raise StoreError(f"{path} is damaged: {problems[0]}; restore a backup")
+        if check and (problem := NewsIndex.check(store)):
+            click.echo(
+                f"{path}.index: {problem}; it will be rebuilt when it is next used", err=True
+            )
         found = statistics(store, since and since.date(), before and before.date())
     if as_json:
         click.echo(json.dumps(found.as_dict(), ensure_ascii=False))

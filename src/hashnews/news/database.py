@@ -8,6 +8,7 @@ way every commit is on the disk before it is acknowledged.
 from __future__ import annotations
 
 import os
+import secrets
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -41,6 +42,7 @@ class Database:
     def __init__(self, path: str | Path, mode: Mode, patience: float = PATIENCE):
         self.path = Path(path)
         self._patience = patience
+        self._left = -1  # the generation after our last change
         if mode == "read" and not self.path.exists():
             raise StoreError(f"{path}: there is no such news store; {self._how_to_make_one()}")
         with self.clear_errors():
@@ -128,6 +130,26 @@ class Database:
         """Run one statement for each row."""
         with self.clear_errors():
             self._connection.executemany(sql, rows)
+
+    def raise_generation(self) -> None:
+        """Say, within a transaction, that articles or posts change.
+
+        The first change is made under a new name: of two copies that grow apart each knows its
+        own. So is one after a generation that we had left behind: the file was put back.
+        """
+        ((number, generation),) = self.rows(
+            "SELECT number, generation FROM lineage ORDER BY number DESC LIMIT 1"
+        )
+        if not 0 <= self._left <= generation:
+            number, writer = number + 1, secrets.token_hex(16)
+            self.run("INSERT INTO lineage VALUES (?,?,?)", (number, writer, generation))
+        self._left = generation + 1
+        self.run("UPDATE lineage SET generation = ? WHERE number = ?", (self._left, number))
+
+    @property
+    def changed_rows(self) -> int:
+        """How many rows this connection has inserted, changed or deleted."""
+        return self._connection.total_changes
 
     def copy_to(self, target: Path) -> None:
         """Write the file as it is at this moment, compact, to a new one."""

@@ -6,6 +6,7 @@ The number of steps taken is the schema's number and stands in the file (`PRAGMA
 
 from __future__ import annotations
 
+import secrets
 import sqlite3
 from collections.abc import Callable
 
@@ -100,3 +101,49 @@ def m005_posts(db: sqlite3.Connection) -> None:
         """
     )
     db.execute("CREATE INDEX posts_by_time ON posts (posted)")
+
+
+@migration
+def m006_lineage(db: sqlite3.Connection) -> None:
+    """Who wrote here, and which days changed otherwise than by growing.
+
+    `lineage` has a row for each program that wrote, with the generation it left behind; the first
+    row's name is the store's id. A copy of the file that grows apart gets other writers, so
+    somebody who knows a writer and a generation can tell whether they are this store's past.
+    """
+    db.execute(
+        "CREATE TABLE lineage "
+        "(number INTEGER PRIMARY KEY, writer TEXT NOT NULL UNIQUE, generation INTEGER NOT NULL)"
+    )
+    db.execute("INSERT INTO lineage VALUES (1, ?, 1)", (secrets.token_hex(16),))
+    db.execute(
+        """
+        CREATE TABLE changes (
+            kind TEXT NOT NULL,          -- articles or posts
+            day INTEGER NOT NULL,        -- days since 1970, UTC
+            generation INTEGER NOT NULL, -- the last that deleted or changed a row of the day
+            PRIMARY KEY (kind, day)
+        ) WITHOUT ROWID
+        """
+    )
+    newest = "(SELECT max(number) FROM lineage)"
+    raised = f"UPDATE lineage SET generation = generation + 1 WHERE number = {newest};"
+    # A row that went is never given again: readers read on from the last one they know.
+    given = (
+        "INSERT INTO facts VALUES ('last_row', old.row) ON CONFLICT (name) DO UPDATE "
+        "SET value = max(CAST(value AS INTEGER), excluded.value + 0);"
+    )
+    a_day = 86_400_000_000
+    floor = f"({{0}}.posted - ({{0}}.posted % {a_day} + {a_day}) % {a_day}) / {a_day}"
+    for kind, day, extra in [("articles", "{0}.day", given), ("posts", floor, "")]:
+        note = (
+            f"INSERT INTO changes SELECT '{kind}', {day}, generation FROM lineage "
+            f"WHERE number = {newest} "
+            "ON CONFLICT (kind, day) DO UPDATE SET generation = excluded.generation;"
+        )
+        old, new = note.format("old"), note.format("new")
+        for event, then in [("DELETE", extra + old), ("UPDATE", old + new)]:
+            db.execute(
+                f"CREATE TRIGGER {kind}_{event.lower()} AFTER {event} ON {kind} "
+                f"BEGIN {raised} {then} END"
+            )

@@ -62,6 +62,7 @@ def _finish(store: NewsStore, finder: str) -> int | None:
         if store.database.rows(f"SELECT row FROM articles WHERE {WAITING} LIMIT 1"):
             return None
         ((count,),) = store.database.rows("SELECT count(*) FROM reindexed")
+        store.database.raise_generation()
         store.database.run(
             "UPDATE articles SET entities = waiting.entities "
             "FROM reindexed AS waiting WHERE waiting.row = articles.row"

@@ -1,9 +1,9 @@
 """The news store: every article once, found by id, by time and by its words.
 
 One SQLite file, one writer at a time, any number of readers. A reader sees an article as soon as
-`add` returns. Rows are only ever appended, so whoever keeps something built from the store (an
-index) asks `state()` and reads on from the last row it knows; only `reindex` changes rows, and
-that raises the edition.
+`add` returns. Whoever keeps something built from the store (an index) asks `state()`, whether it
+`descends` from what they know, then for the rows after the last one they know and for the days that
+had `changes_since`: rows deleted or changed. `reindex` changes all rows and raises the edition.
 
 The texts are kept as `ingest` hands them over, the times as they were given; a store is for one
 thread, so a service opens one in each.
@@ -17,7 +17,7 @@ from array import array
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 from hashnews.errors import StoreError
 from hashnews.news.database import PATIENCE, Database, Mode
@@ -28,6 +28,7 @@ from hashnews.times import A_DAY, MINUTE, microseconds, moment_of
 
 PAGE = 2000  # rows read at a time: the writer may commit between two pages
 KEYS_A_QUERY = 30_000  # SQLite binds at most 32,766 values
+Kind = Literal["articles", "posts"]
 COLUMNS = "row, published, zone, given, id, source, url, title, entities, text"
 
 
@@ -51,9 +52,12 @@ class Stored(NamedTuple):
 class StoreState(NamedTuple):
     """What a reader needs to know before it reads on."""
 
-    last_row: int
+    last_row: int  # of articles
     edition: int  # raised when entities of old rows change
     finder: str | None  # what found the entities; None in an empty store
+    id: str  # drawn once; copies share it
+    writer: str  # who wrote last; drawn by each program that writes
+    generation: int  # raised by each commit that adds, changes or deletes articles or posts
 
 
 class NewsStore:
@@ -106,6 +110,8 @@ class NewsStore:
             self._agree_on(finder)
             answers = self.known([new.keys for new in articles])  # again: now nobody else can add
             fresh = [new for new, why in zip(articles, answers, strict=True) if why is None]
+            if fresh:
+                self.database.raise_generation()
             first = self.last_row() + 1
             self.database.run_many(
                 f"INSERT INTO articles ({COLUMNS}, day) VALUES (?,?,?,?,?,?,?,?,?,?,?)",
@@ -119,6 +125,29 @@ class NewsStore:
             keys = [(key.digest, row) for row, new in enumerate(fresh, first) for key in new.keys]
             self.database.run_many("INSERT INTO keys (key, row) VALUES (?,?)", sorted(keys))
         return answers
+
+    def withdraw(self, identifiers: Sequence[str]) -> int:
+        """Delete articles by id; says how many there were. They may be added again."""
+        with self.database.transaction():
+            found = [
+                row
+                for identifier in identifiers
+                for row in self.database.rows(
+                    "SELECT a.row, title, text FROM keys JOIN articles AS a USING (row) "
+                    "WHERE key = ?",
+                    (id_key(identifier).digest,),
+                )
+            ]
+            if found:
+                self.database.raise_generation()
+                self.database.run_many(
+                    "INSERT INTO search (search, rowid, title, text) VALUES ('delete',?,?,?)", found
+                )
+                gone = json.dumps([row for row, _, _ in found])
+                for table in ("keys", "articles"):
+                    which = "row IN (SELECT value FROM json_each(?))"
+                    self.database.run(f"DELETE FROM {table} WHERE {which}", (gone,))
+        return len(found)
 
     def _agree_on(self, finder: str) -> None:
         known = self.state().finder
@@ -139,11 +168,37 @@ class NewsStore:
     def state(self) -> StoreState:
         """How far the store has grown."""
         facts = dict(self.database.rows("SELECT name, value FROM facts"))
-        return StoreState(self.last_row(), int(facts.get("edition", 1)), facts.get("finder"))
+        ((identifier, writer, generation),) = self.database.rows(
+            "SELECT (SELECT writer FROM lineage WHERE number = 1), writer, generation "
+            "FROM lineage ORDER BY number DESC LIMIT 1"
+        )
+        edition, finder = int(facts.get("edition", 1)), facts.get("finder")
+        return StoreState(self.last_row(), edition, finder, identifier, writer, generation)
+
+    def descends(self, writer: str, generation: int) -> bool:
+        """Whether that state is this store's past or present; no: another store, a backup."""
+        left = self.database.rows("SELECT generation FROM lineage WHERE writer = ?", (writer,))
+        return bool(left) and left[0][0] >= generation
+
+    def changes_since(self, generation: int, kind: Kind) -> list[int]:
+        """The days, counted from 1970, of which rows were deleted or changed after a generation."""
+        days = self.database.rows(
+            "SELECT day FROM changes WHERE kind = ? AND generation > ? ORDER BY day",
+            (kind, generation),
+        )
+        return [day for (day,) in days]
 
     def last_row(self) -> int:
-        """The newest row; 0 in an empty store."""
-        return self._number("SELECT coalesce(max(row), 0) FROM articles")
+        """The newest row ever given to an article; 0 in an empty store."""
+        return self._number(
+            "SELECT max(coalesce((SELECT max(row) FROM articles), 0), "
+            "coalesce((SELECT CAST(value AS INTEGER) FROM facts WHERE name = 'last_row'), 0))"
+        )
+
+    def count_up_to(self, row: int) -> int:
+        """How many articles there are of rows up to this one."""
+        after = f"SELECT count(*) FROM articles WHERE row > {int(row)}"
+        return self._number(f"SELECT (SELECT count(*) FROM articles) - ({after})")
 
     def days_after(self, row: int) -> list[int]:
         """The days, counted from 1970, whose articles are not all of rows up to this one."""

@@ -1,6 +1,7 @@
 """The memory of posts: earlier posts with their hashtags, beside the news in one store.
 
-Like the news it is only ever appended to, so a reader reads on from the last row it knows. What is
+Like the news it grows by rows whose numbers are never given twice, so a reader reads on from the
+last one it knows; the days of posts that went it learns from the store's `changes_since`. What is
 older than a bound goes: hashtags of long ago help nobody, and the file stays small.
 """
 
@@ -51,23 +52,42 @@ def add_posts(
     store: NewsStore, posts: Iterable[PreparedPost], kept: timedelta = KEPT
 ) -> AddedPosts:
     """Remember posts, each once; forget those that are `kept` older than the newest."""
-    before, read = _count(store), 0
+    read = added = 0
     stream = iter(posts)
     while batch := list(islice(stream, BATCH)):
         read += len(batch)
         with store.database.transaction():
+            unchanged = store.database.changed_rows
             store.database.run_many(
                 "INSERT OR IGNORE INTO posts (posted, id, user, hashtags, inline, body) "
                 "VALUES (?,?,?,?,?,?)",
                 [_as_row(remembered(post)) for post in batch],
             )
-    added = _count(store) - before
+            if new := store.database.changed_rows - unchanged:
+                store.database.raise_generation()
+        added += new
+    old = "posted < (SELECT max(posted) FROM posts) - ?"
+    forgotten = _delete(store, old, kept // MICROSECOND)
+    return AddedPosts(added, read - added, forgotten)
+
+
+def delete_posts(store: NewsStore, ids: Sequence[str]) -> int:
+    """Forget posts by id, as when their authors deleted them; says how many there were."""
+    return _delete(store, "id IN (SELECT value FROM json_each(?))", json.dumps(ids))
+
+
+def _delete(store: NewsStore, which: str, value: object) -> int:
     with store.database.transaction():
-        store.database.run(
-            "DELETE FROM posts WHERE posted < (SELECT max(posted) FROM posts) - ?",
-            (kept // MICROSECOND,),
-        )
-    return AddedPosts(added, read - added, before + added - _count(store))
+        ((count,),) = store.database.rows(f"SELECT count(*) FROM posts WHERE {which}", (value,))
+        if count:
+            store.database.raise_generation()
+            store.database.run(f"DELETE FROM posts WHERE {which}", (value,))
+    return int(count)
+
+
+def last_post(store: NewsStore) -> int:
+    """The newest row of a post; 0 where there is none."""
+    return int(store.database.rows("SELECT coalesce(max(row), 0) FROM posts")[0][0])
 
 
 def read_posts(store: NewsStore, after: int = 0) -> Iterator[Remembered]:
@@ -95,10 +115,6 @@ def count_posts(store: NewsStore) -> dict[str, Any]:
     )[0]
     days = [None if at is None else moment_of(at).date().isoformat() for at in (first, last)]
     return {"posts": posts, "users": users, "first_day": days[0], "last_day": days[1]}
-
-
-def _count(store: NewsStore) -> int:
-    return int(store.database.rows("SELECT count(*) FROM posts")[0][0])
 
 
 def _as_row(post: Remembered) -> tuple[object, ...]:

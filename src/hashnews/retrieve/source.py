@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from hashnews.errors import ModelError
 from hashnews.index.day import Settings
-from hashnews.index.folder import NewsIndex
+from hashnews.index.folder import NewsIndex, folder_of
 from hashnews.news.store import NewsStore
 from hashnews.retrieve.all_words import AllWordsConfig, AllWordsRetriever
 from hashnews.retrieve.base import BaseRetriever
@@ -46,7 +46,7 @@ class RetrieverSource(NamedTuple):
     @property
     def folder(self) -> Path:
         """Where the index is."""
-        return self.news if self.news.is_dir() else self.news.with_name(self.news.name + ".index")
+        return self.news if self.news.is_dir() else folder_of(self.news)
 
     def open_index(self) -> NewsIndex:
         """The index: of a store, brought up to date; a folder's, as it is."""

@@ -89,9 +89,8 @@ class NewsProcess:
         return written
 
     def _holdings(self) -> Holdings:
-        # `row` grows by one with each article and none is ever deleted, so the last is the number.
         ((oldest, newest),) = self._store.database.rows(
             "SELECT (SELECT min(published) FROM articles), (SELECT max(published) FROM articles)"
         )
         times = (None if time is None else moment_of(time) for time in (oldest, newest))
-        return Holdings(self._store.last_row(), *times)
+        return Holdings(len(self._store), *times)
