@@ -1,15 +1,21 @@
 """`hashnews retrieve` over files: the same with workers, after a kill, and explained."""
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from hashnews.cli import main
+from hashnews.index.day import Settings
+from hashnews.news.store import NewsStore
+from hashnews.retrieve.all_words import AllWordsConfig
+from hashnews.retrieve.source import RetrieverSource
 from hashnews.sample import sample_file
 
 
@@ -132,3 +138,15 @@ def test_what_is_missing_is_said(sample, arguments, message):
     done = run("retrieve", sample / "posts.jsonl", "--news", sample / "news.db", *arguments)
     assert done.exit_code in (1, 2)
     assert message in done.output
+
+
+def test_posts_that_come_in_do_not_make_retrieve_start_over(sample, tmp_path):
+    path = shutil.copy(sample / "news.db", tmp_path / "news.db")
+    source = RetrieverSource(Path(path), None, Settings(), AllWordsConfig())
+    before = source.state()
+    assert run("posts", "add", sample / "posts.jsonl", "--news", path).exit_code == 0
+    assert source.state() == before
+    with NewsStore(path, "write") as store:
+        (first,) = store.rows([1])
+        store.withdraw([first[-1].id])
+    assert source.state() != before

@@ -188,6 +188,11 @@ class NewsStore:
         )
         return [day for (day,) in days]
 
+    def last_change(self, kind: Kind) -> int:
+        """The generation in which rows were last deleted or changed; 0 where none ever was."""
+        sql = "SELECT coalesce(max(generation), 0) FROM changes WHERE kind = ?"
+        return int(self.database.rows(sql, (kind,))[0][0])
+
     def last_row(self) -> int:
         """The newest row ever given to an article; 0 in an empty store."""
         return self._number(

@@ -41,7 +41,9 @@ class RetrieverSource(NamedTuple):
         if self.news.is_dir():
             return (self.news / MANIFEST).read_text("utf-8")
         with NewsStore(self.news) as store:
-            return str(store.state())
+            state = store.state()
+            # Posts raise the generation, too, and change no context.
+            return f"{state.id} {state[:3]} {store.last_change('articles')}"
 
     @property
     def folder(self) -> Path:
