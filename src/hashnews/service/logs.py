@@ -17,15 +17,15 @@ def log(event: str, level: str = "info", **fields: Any) -> None:
 
 
 def start_logging(terminal: bool | None = None) -> None:
-    """Send the logs of the service and of uvicorn to standard error."""
+    """Send the logs of HashNews and of uvicorn to standard error."""
     handler = logging.StreamHandler(sys.stderr)
     people = sys.stderr.isatty() if terminal is None else terminal
     handler.setFormatter(_Lines() if people else _Json())
-    for name in ("hashnews.service", "uvicorn"):
+    for name in ("hashnews", "uvicorn"):
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [handler], False
         # uvicorn says that it starts and stops; so do we.
-        logger.setLevel(logging.INFO if name == "hashnews.service" else logging.WARNING)
+        logger.setLevel(logging.INFO if name == "hashnews" else logging.WARNING)
 
 
 class _Json(logging.Formatter):

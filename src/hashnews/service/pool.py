@@ -16,7 +16,7 @@ from typing import Any
 
 from hashnews.errors import HashNewsError
 from hashnews.saved import MANIFEST
-from hashnews.service.logs import log
+from hashnews.service.logs import log, start_logging
 from hashnews.service.metrics import Metrics
 from hashnews.service.process import CallFailed, Process, ProcessDied
 from hashnews.service.queue import Ask, Job, Method, PostQueue, QueueFull
@@ -35,6 +35,7 @@ def make_suggest_process(news: Path | None, model: Path | None) -> Any:
     """Made in the new process: the service itself never imports what is heavy."""
     from hashnews.service.suggest_process import SuggestProcess
 
+    start_logging()
     return SuggestProcess(news, model)
 
 
@@ -42,6 +43,7 @@ def make_news_process(news: Path | None, writes: bool) -> Any:
     """Made in the new process, too."""
     from hashnews.service.news_process import NewsProcess
 
+    start_logging()
     return NewsProcess(news, writes)
 
 
