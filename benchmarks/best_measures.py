@@ -137,12 +137,13 @@ def _add(group: Group, post: int, gold: set[str], ignored: set[str]) -> None:
 def _uses_of_authors(loaded: Loaded) -> dict[str | None, list[tuple[int, str]]]:
     memory = loaded.memory
     uses: defaultdict[str | None, list[tuple[int, str]]] = defaultdict(list)
-    for row in range(len(memory)):
-        user = memory.user[row]
-        if user >= 0:
-            for tag in memory.row_tags.of(row).tolist():
-                when, name = int(memory.times[row]), memory.tags.names[tag]
-                uses[memory.users.names[user]].append((when, name))
+    for part in memory.parts:
+        starts, tags, _ = part.segment.row_uses
+        for row, user in enumerate(part.segment.user.tolist()):
+            if user >= 0:
+                when, name = int(part.segment.times[row]), part.segment.names["user"][user]
+                for tag in tags[starts[row] : starts[row + 1]].tolist():
+                    uses[name].append((when, part.segment.names["tag"][tag]))
     return uses
 
 

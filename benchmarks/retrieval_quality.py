@@ -31,12 +31,12 @@ from hashnews.arrays import Array
 from hashnews.files import RecordFile
 from hashnews.index.day import Day, Settings
 from hashnews.index.folder import NewsIndex
-from hashnews.index.word_postings import WordNumbers, WordPostings
+from hashnews.index.word_postings import WordPostings
 from hashnews.news.keys import canonical_url
 from hashnews.news.store import NewsStore
-from hashnews.records import PostContext, PreparedPost, Retrieved
+from hashnews.records import ContextWord, PostContext, PreparedPost, Retrieved
 from hashnews.retrieve.all_words import AllWordsConfig, AllWordsRetriever
-from hashnews.retrieve.context import WordSums
+from hashnews.retrieve.context import ArticleWords, WordSums
 from hashnews.retrieve.equations import idf, temporal_popularity
 from hashnews.retrieve.reference import load_reference
 from hashnews.retrieve.retriever import Retriever, RetrieverConfig
@@ -69,7 +69,7 @@ class WordsRetriever(Retriever):
         return [word for word in dict.fromkeys(words(post.body)) if word not in STOP_WORDS]
 
     def _new_postings(self) -> Any:
-        return WordPostings(self.words)
+        return WordPostings()
 
 
 class News:
@@ -89,7 +89,8 @@ class News:
                 said = tuple(words(article.title))
                 if len(said) >= 5:
                     self.titles[said[:5]].append((said, moment, article.id))
-        self._sums = WordSums(WordNumbers())
+        self._words = ArticleWords()
+        self._sums = WordSums(self._words)
 
     def window(self, moment: int, first: int) -> Iterable[tuple[Day, Array]]:
         """The articles from one moment up to another, day by day."""
@@ -99,8 +100,13 @@ class News:
 
     def commonest(self, moment: int) -> PostContext:
         """The commonest words of the 24 hours before a moment, stop words aside."""
-        articles = [(d, p, np.ones(len(p))) for d, p in self.window(moment, moment - A_DAY)]
-        return PostContext([], self._sums.heaviest(*self._sums.weights(articles), COMMON))
+        return PostContext([], self.common_words(self.window(moment, moment - A_DAY)))
+
+    def common_words(self, rows: Iterable[tuple[Day, Array]]) -> list[ContextWord]:
+        """The commonest words of articles."""
+        numbers = [self._words.open(day) + places for day, places in rows]
+        articles = np.concatenate([*numbers, np.zeros(0, np.int64)]).astype(np.int64)
+        return self._sums.heaviest(self._sums.add(articles, np.ones(len(articles))), COMMON)
 
     def random(self, post: PreparedPost) -> PostContext:
         """Five articles of the window drawn by lot."""
@@ -112,10 +118,10 @@ class News:
         articles, ids, start = [], [], 0
         for day, places in rows:
             ours = places[[k - start for k in sorted(drawn) if start <= k < start + len(places)]]
-            articles.append((day, ours, np.ones(len(ours))))
+            articles.append((day, ours))
             ids += [Retrieved(day.ids[place], 1.0, 1) for place in ours.tolist()]
             start += len(places)
-        return PostContext(ids, self._sums.heaviest(*self._sums.weights(articles), COMMON))
+        return PostContext(ids, self.common_words(articles))
 
     def linked(self, post: PreparedPost) -> set[str]:
         """The articles of the window that a post gives the URL or the whole title of."""

@@ -10,6 +10,7 @@ from numba import njit
 
 Array = np.ndarray[Any, Any]
 F = TypeVar("F", bound=Callable[..., Any])
+BINS = 1024  # of values
 
 
 def compiled(function: F) -> F:
@@ -80,6 +81,28 @@ def grouped(keys: Array, groups: int) -> tuple[Array, Array]:
         at[keys[item]] -= 1
         items[at[keys[item]]] = item
     return ends, items
+
+
+@compiled
+def highest_first(values: Array, highest: float, most: int) -> Array:
+    """The places of the highest values, `most` or some more, and those in order but for a little.
+
+    Values, none less than 0, are counted in bins; the bins come in order, what is in one does not.
+    """
+    bins, scale = np.zeros(BINS, np.int32), (BINS - 1) / highest
+    for value in values:
+        bins[int(value * scale)] += 1
+    held, lowest = 0, BINS
+    while held < min(most, len(values)):
+        lowest -= 1
+        held, bins[lowest] = held + bins[lowest], held  # now where the bin begins
+    kept = np.empty(held, np.int64)
+    for k in range(len(values)):
+        number = int(values[k] * scale)
+        if number >= lowest:
+            kept[bins[number]] = k
+            bins[number] += 1
+    return kept
 
 
 def groups_of(keys: Array, values: Array, count: int) -> Groups:

@@ -5,12 +5,14 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from hashnews.arrays import starts_of
 from hashnews.index import packed as strings
 from hashnews.index.packed import (
     Strings,
     StringTable,
     Texts,
     find_string,
+    hashes_of,
     in_order,
     lookup_of,
     pack,
@@ -47,14 +49,14 @@ def test_a_string_is_found_in_its_day_alone(one, other):
 def test_equal_hashes_are_told_apart():
     # Two words with one FNV-1a hash of 32 bits.
     one, other = "costarring", "liquid"
-    hashes = texts_of([one, other]).arrays.hashes
+    hashes = lookup_of([one, other]).hashes
     assert hashes[0] == hashes[1]
     texts = texts_of([one, other], [other])
     assert texts.string(place(texts, 0, one)) == one
     assert texts.string(place(texts, 0, other)) == other
     assert place(texts, 1, one) == -1
-    table = StringTable()
-    assert len(set(table.add(*texts.arrays[2:], 0).tolist())) == 2
+    table, lookup = StringTable(), lookup_of([one, other])
+    assert len(set(table.add(lookup.text, lookup.starts, 0, hashes).tolist())) == 2
 
 
 @settings(max_examples=60, deadline=None)
@@ -64,20 +66,22 @@ def test_a_word_has_one_number_in_all_days(days):
     for day in days:
         text, sizes, _ = in_order(*pack(day))
         first = texts.add(Strings(text, sizes))
-        for at, number in enumerate(table.add(*texts.arrays[2:], first).tolist(), first):
+        hashes = hashes_of(text, starts_of(sizes))
+        numbers = table.add(texts.arrays.text, texts.arrays.starts, first, hashes)
+        for at, number in enumerate(numbers.tolist(), first):
             assert known.setdefault(texts.string(at), number) == number
     assert len(set(known.values())) == len(known) == table.size
 
 
 def test_the_table_grows():
     many = [f"word{n}" for n in range(100_000)]
-    texts, table = texts_of(many), StringTable()
-    numbers = table.add(*texts.arrays[2:], 0)
-    assert sorted(numbers.tolist()) == list(range(len(many)))
-    lookup = lookup_of([*many, "nowhere"])
-    of_text = dict(zip(many, table.find(lookup, *texts.arrays[2:4])[:-1].tolist(), strict=True))
-    assert [of_text[texts.string(place)] for place in range(len(many))] == numbers.tolist()
-    assert table.find(lookup, *texts.arrays[2:4])[-1] == -1
+    table, (text, starts, hashes) = StringTable(), lookup_of(many)
+    numbers = table.add(text, starts, 0, hashes)
+    assert numbers.tolist() == list(range(len(many)))
+    found = table.find(lookup_of([*many[::-1], "nowhere"]), text, starts)
+    assert found.tolist() == [*range(len(many))[::-1], -1]
+    texts = texts_of(many)
+    assert all(texts.string(place(texts, 0, word)) == word for word in many[::97])
 
 
 def test_order_does_not_depend_on_the_input():

@@ -125,10 +125,10 @@ def test_each_equation_is_that_of_the_independent_script(t):
 
 def test_context_weights_by_hand():
     # Two articles of a day, [a b a] and [b], whose words have the numbers 5 and 7.
-    starts, said, numbers = np.array([0, 3, 4]), np.array([0, 1, 0, 1]), np.array([5, 7])
+    starts, said = np.array([0, 3, 4]), np.array([5, 7, 5, 7])
     weights, touched = np.zeros(9), np.zeros(9, np.int64)
     scores, places = np.array([2.0, 0.5]), np.array([0, 1])
-    size = add_context_weights(scores, places, starts, said, numbers, weights, touched, 0)
+    size = add_context_weights(scores, places, starts, said, weights, touched)
     assert touched[:size].tolist() == [5, 7]
     assert weights[[5, 7]].tolist() == [2 * 2.0, 2.0 + 0.5]
     assert weights.sum() == 6.5

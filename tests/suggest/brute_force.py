@@ -21,12 +21,14 @@ def uses_of(post):
 class World:
     """Posts as one post sees them; ids break no ties, so moments should differ."""
 
-    def __init__(self, posts, moment, user, text, until=None):
+    def __init__(self, posts, moment, user, text, until=None, days=None):
         closed = moment if until is None else min(moment, until)
         ordered = sorted(posts, key=lambda post: post.posted)
+        known = user is not None and any(p.user == user for p in ordered)
+        if days is not None:
+            ordered = [p for p in ordered if p.posted >= moment - int(days * DAY)]
         self.moment, self.user = moment, user
         self.past = [p for p in ordered if p.posted < min(moment - HOUR + 1, closed)]
-        known = user is not None and any(p.user == user for p in ordered)
         self.own = [p for p in ordered if p.user == user and p.posted < closed] if known else []
         self.seen = [p for p in ordered if p in self.past or p in self.own]
         self.similar = self._similarities(set(terms(text).tolist()))

@@ -1,19 +1,24 @@
 """Each source against a plain computation of what it should say."""
 
+import random
 from datetime import timedelta
+from itertools import pairwise
+from unittest import mock
 
 import numpy as np
 import pytest
-from brute_force import World
+from brute_force import World, half
 from harbour import START, at, found_for, query_of, remember, town
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hashnews.index import post_segments
 from hashnews.records import Article, ContextWord, Retrieved
 from hashnews.suggest.calendar import Calendar
-from hashnews.suggest.candidates import ranks
+from hashnews.suggest.candidates import find, ranks, with_features
+from hashnews.suggest.evidence import Look, Scratch
 from hashnews.suggest.from_text import NewsArticle, in_news, initials
-from hashnews.suggest.memory import Memory
+from hashnews.suggest.memory import Memory, View
 from hashnews.suggest.ranker import Calibration, Ranker, Trees
 from hashnews.suggest.reasons import reasons, without
 from hashnews.suggest.sources import FEATURES, MEMORY_SOURCES, NAMES, PLACE, RANKED, SOURCES
@@ -49,13 +54,10 @@ worlds = st.lists(
 )  # fmt: skip
 
 
-@settings(max_examples=150, deadline=None)
-@given(worlds, st.integers(0, 4100), st.sampled_from([*USERS, "new"]), st.booleans())
-def test_the_memory_says_what_its_posts_say(rows, quarter, user, closed):
-    posts, moment = remember(town(rows)), at(quarter / 4)
-    text, until = "the ferry and the budget vote tonight", at(quarter / 8) if closed else None
-    found = found_for(Memory(posts), query_of(moment, user, text), until)
-    world = World(posts, moment, user, text, until)
+def agrees(memory, posts, query, until=None):
+    """That the memory says what its posts say."""
+    found = found_for(memory, query, until)
+    world = World(posts, query.moment, query.user, query.body, until, memory.days)
     told = [world.neighbours(), world.author(), world.recent()]
     for place, key in enumerate(found.keys):
         expected = {name: value for source in told for name, value in source[key].items()}
@@ -66,6 +68,91 @@ def test_the_memory_says_what_its_posts_say(rows, quarter, user, closed):
     for source in told:
         for key, row in source.items():
             assert key in found.keys or not any(row[name] for name in taken & row.keys())
+
+
+@settings(max_examples=150, deadline=None)
+@given(worlds, st.integers(0, 4100), st.sampled_from([*USERS, "new"]), st.booleans())
+def test_the_memory_says_what_its_posts_say(rows, quarter, user, closed):
+    posts, moment = remember(town(rows)), at(quarter / 4)
+    text, until = "the ferry and the budget vote tonight", at(quarter / 8) if closed else None
+    agrees(Memory(posts), posts, query_of(moment, user, text), until)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    worlds,
+    st.lists(st.integers(0, 30), max_size=6),
+    st.sampled_from([None, 3.0, 20.0]),
+    st.sampled_from([4, 1000]),
+    st.randoms(use_true_random=False),
+)
+def test_a_memory_says_the_same_however_its_posts_came(rows, cuts, days, full, chance):
+    posts = remember(town(rows))
+    arrived = [post._replace(row=at) for at, post in enumerate(chance.sample(posts, len(posts)))]
+    with mock.patch.multiple(post_segments, FULL=full, BATCH=full):
+        memory = Memory(days=days)
+        for start, end in pairwise([0, *sorted(cuts), len(posts)]):
+            memory.extend(arrived[start:end])
+    assert len(memory) == len(posts)
+    text, scratch, whole = "the ferry and the budget vote", Scratch(memory), Memory(arrived, days)
+    for _ in range(3):
+        query = query_of(at(chance.uniform(0, 1025)), chance.choice([*USERS, "new"]), text)
+        until = chance.choice([None, at(chance.uniform(0, 1025))])
+        agrees(memory, posts, query, until)
+        one = with_features(query, find(query, memory, scratch, (), until))
+        other = found_for(whole, query, until)
+        assert one.keys == other.keys
+        assert (one.features == other.features).all()
+        for tag, key in zip(one.tags.tolist(), one.keys, strict=True):
+            if tag >= 0:
+                number = whole.tags[key]
+                assert one.evidence.near_posts(tag) == other.evidence.near_posts(number)
+                assert one.evidence.own_posts(tag) == other.evidence.own_posts(number)
+                assert one.evidence.view.written(tag) == other.evidence.view.written(number)
+
+
+@pytest.mark.parametrize("full", [60, 10_000])
+def test_of_many_posts_the_nearest_are_the_nearest(full):
+    chance = random.Random(1)
+    words = [f"word{int(40 * chance.random() ** 3)}" for _ in range(20_000)]
+    rows = [
+        (n / 3 + 0.001, chance.choice(USERS), " ".join(chance.sample(words, chance.randint(2, 9)))
+         + f".\n#Tag{n % 90}") for n in range(900)
+    ]  # fmt: skip
+    posts = remember(town(rows))
+    with mock.patch.multiple(post_segments, FULL=full, BATCH=full):
+        memory = Memory(posts)
+        assert len(memory.parts) == (1 if full > 900 else 15)
+    for n in range(20):
+        text, user = " ".join(chance.sample(words, 8)), chance.choice(USERS)
+        moment = at(300 if n < 10 else chance.uniform(50, 320))
+        near = Look(View(memory, moment, user), Scratch(memory), text).near
+        world = World(posts, moment, user, text)
+        score = {p.id: world.similar.get(p.id, 0) * half(world.age(p), 60) for p in world.seen}
+        best = sorted((p for p in world.seen if score[p.id]), key=lambda p: -score[p.id])[:100]
+        expected = [score[post.id] for post in best]
+        got = memory.ids(near.posts)
+        assert [score[post] for post in got] == pytest.approx(expected)
+        assert near.likeness.tolist() == pytest.approx([world.similar[post] for post in got])
+
+
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_the_last_uses_of_a_hashtag_are_those_of_all_segments(shuffled):
+    chance = random.Random(2)
+    rows = [
+        (n / 4 + 0.001, chance.choice(USERS), f"{chance.choice(WORDS)} ferry.\n#Ferry #T{n % 3}")
+        for n in range(800)
+    ]
+    posts = remember(town(rows))
+    if shuffled:
+        chance.shuffle(posts)
+    with mock.patch.multiple(post_segments, FULL=150, BATCH=150):
+        parts = Memory(posts)
+    query = query_of(at(180), "ann", "late ferry")
+    one, other = found_for(parts, query), found_for(Memory(posts), query)
+    assert one.keys == other.keys
+    assert (one.features == other.features).all()
+    assert one.feature("uses").max() > 700
 
 
 def test_what_a_source_takes_are_its_best():

@@ -189,11 +189,6 @@ class Day:
         return np.diff(sums[starts_of(self.arrays["doc_slots"])])
 
     @cached_property
-    def word_counts(self) -> Array:
-        """How often each word stands in the day."""
-        return np.bincount(self.arrays["doc_words"], minlength=len(self.words))
-
-    @cached_property
     def words_holding(self) -> Array:
         """How many articles say each word."""
         return holding(self.doc_starts, self.arrays["doc_words"], len(self.words))

@@ -6,11 +6,10 @@ A day that is asked for is opened once: what its lists are made of is put behind
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
 
 import numpy as np
 
-from hashnews.arrays import Array, Numbering, grouped, starts_of
+from hashnews.arrays import Array, grouped, starts_of
 from hashnews.index.day import Day, Settings
 from hashnews.index.matching import (
     EntityDays,
@@ -21,8 +20,8 @@ from hashnews.index.matching import (
     stamp_of,
     strict_surfaces,
 )
-from hashnews.index.packed import Stack, Texts, doubled, lookup_of
-from hashnews.index.postings import Counter, Postings, TermLists
+from hashnews.index.packed import Stack, Texts, doubled
+from hashnews.index.postings import AskedTerms, Postings
 from hashnews.index.token_index import TokenIndex
 
 
@@ -38,8 +37,6 @@ class EntityPostings(Postings):
         self._slot_docs, self._slot_counts = Stack(np.int32), Stack(np.int32)
         self._doc_firsts, self._doc_lengths = Stack(np.int64), Stack(np.int32)
         self._absorbed_starts, self._absorbed = Stack(np.int32, 0), Stack(np.int32)
-        self._terms = Numbering()
-        self._known = TermLists(np.zeros((0, 0), np.int32), np.zeros((0, 0), np.int32))
         self._aligned: dict[int, TokenIndex] = {}
         self._largest = 0
         self._of: EntityDays | None = None
@@ -48,7 +45,7 @@ class EntityPostings(Postings):
     @property
     def size(self) -> int:
         """Postings and slots that are kept."""
-        return self._docs.size + self._slot_docs.size + self._known.sizes.size
+        return super().size + self._slot_docs.size
 
     def _open(self, day: Day) -> None:
         """Invert a day: the surfaces of each token, the slots of each surface."""
@@ -75,52 +72,24 @@ class EntityPostings(Postings):
         self._largest = max(self._largest, day.size)
         self._of = None
 
-    def look_up(self, terms: Sequence[str], days: Array, row: int, lists: TermLists) -> None:
-        """Articles with a strict match of each entity, and |M^soft| in each."""
-        numbers = np.array(list(map(self._terms.__getitem__, terms)), np.int64)
-        self._make_room()
+    def _find(self, asked: AskedTerms, days: Array) -> None:
         if self._settings.t < 1:
-            self._align(terms, numbers, days)
-        tokens = list(map(str.split, terms))
-        lookup = lookup_of(list(chain.from_iterable(tokens)))
-        firsts = starts_of(np.array(list(map(len, tokens)), np.int64))
+            self._align(asked.terms, asked.numbers, days)
         complete = False
         while not complete:
             self._docs.size, complete = entity_lists(
-                lookup, firsts, numbers, days, self._settings.q, self._all(), self._known,
-                self.pool, self._docs.size, row, lists,
+                asked.tokens, asked.firsts, asked.numbers, days, self._settings.q, self._all(),
+                self._known, self.pool, self._docs.size,
             )  # fmt: skip
             if not complete:
                 for stack in (self._docs, self._counts, self._lengths):
                     stack.all = doubled(stack.all)
 
-    def counter(self, days: Sequence[Day]) -> Counter:
-        """Says how many articles of some days hold each entity."""
-        numbers = np.array([self.open(day) for day in days], np.int64)
-
-        def count(terms: Sequence[str]) -> Array:
-            lists = TermLists(*np.zeros((2, len(terms), len(days)), np.int32))
-            self.look_up(terms, numbers, 0, lists)
-            counts: Array = lists.sizes.sum(axis=1)
-            return counts
-
-        return count
-
-    def _make_room(self) -> None:
-        """A cell for each term in each day."""
-        terms, days = self._known.sizes.shape
-        if len(self._terms) > terms or len(self._days) > days:
-            shape = max(terms, 2 * len(self._terms)), max(days, 2 * len(self._days))
-            grown = TermLists(np.zeros(shape, np.int32), np.full(shape, -1, np.int32))
-            for old, new in zip(self._known, grown, strict=True):
-                new[:terms, :days] = old
-            self._known = grown
-
     def _align(self, terms: Sequence[str], numbers: Array, days: Array) -> None:
         """The lists at t < 1, where many tokens align with a token: found before they are asked."""
         for term, number in zip(terms, numbers.tolist(), strict=True):
             for day in days.tolist():
-                if self._known.sizes[number, day] < 0:
+                if self._known.sizes[day, number] < 0:
                     start = self._docs.size
                     for stack in (self._docs, self._counts, self._lengths):
                         stack.size = start
@@ -128,7 +97,7 @@ class EntityPostings(Postings):
                     stamp = stamp_of(number, day)
                     surfaces = self._surfaces(day, term)
                     size = soft_postings(surfaces, self._all().slots, day, stamp, self.pool, start)
-                    self._known.starts[number, day], self._known.sizes[number, day] = start, size
+                    self._known.starts[day, number], self._known.sizes[day, number] = start, size
                     self._docs.size = start + size
 
     def lengths(self, day: Day) -> Array:

@@ -151,11 +151,9 @@ def entity_lists(
     days: Array,
     q: float,
     of: EntityDays,
-    known: TermLists,  # all terms x all days
+    known: TermLists,  # all days x all terms
     pool: PostingPool,
     end: int,  # of what is in the pool
-    row: int,
-    lists: TermLists,  # out, from `row` on
 ) -> tuple[int, bool]:
     """The lists of entities at t = 1, where a token aligns with itself alone.
 
@@ -164,11 +162,10 @@ def entity_lists(
     tokens_of, surfaces_of, slots_of = of
     known_starts, known_sizes = known
     matching, groups = np.empty((2, len(lookup.hashes)), np.int64)
-    for k in range(len(days)):
-        day = days[k]
+    for day in days:
         for term in range(len(terms)):
             number, tokens = terms[term], firsts[term + 1] - firsts[term]
-            if known_sizes[number, day] < 0:
+            if known_sizes[day, number] < 0:
                 if end + slots_of.sizes[day] > len(pool.docs):
                     return end, False
                 found = exact_tokens(
@@ -178,8 +175,6 @@ def entity_lists(
                 if is_strict(found, tokens, q):  # few entities in few days
                     surfaces = strict_surfaces(matching, groups, tokens, q, surfaces_of)
                     size = soft_postings(surfaces, slots_of, day, stamp_of(number, day), pool, end)
-                known_starts[number, day], known_sizes[number, day] = end, size
+                known_starts[day, number], known_sizes[day, number] = end, size
                 end += size
-            lists.starts[row + term, k] = known_starts[number, day]
-            lists.sizes[row + term, k] = known_sizes[number, day]
     return end, True

@@ -1,8 +1,8 @@
 """Many strings as one text: where each begins, and how one of them is found.
 
 The strings of a day stand in the order of their hash, so that a string is found where its hash
-should be; hashes are computed when the day is opened. No dictionary is made, and nothing of it is
-stored. Equal hashes are no equal strings: the letters are compared.
+should be: every sixteenth is hashed when the day is opened, those between two are compared letter
+by letter. No dictionary is made, and nothing of it is stored.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ import numpy as np
 
 from hashnews.arrays import Array, compiled, starts_of
 
-BUCKETS, BUCKET_SHIFT = 1 << 12, 20  # ranges of hashes, and how many bits say where in a range
+HASH_BITS = 32
+STEP = 16  # strings from one whose hash is known to the next
 
 
 def pack(strings: Sequence[str]) -> tuple[Array, Array]:
@@ -23,9 +24,9 @@ def pack(strings: Sequence[str]) -> tuple[Array, Array]:
     joined = "".join(strings)
     if joined.isascii():
         return np.frombuffer(joined.encode(), np.uint8), np.array(list(map(len, strings)), np.int64)
-    encoded = [string.encode("utf-8", "surrogatepass") for string in strings]
-    sizes = np.array(list(map(len, encoded)), np.int64)
-    return np.frombuffer(b"".join(encoded), np.uint8), sizes
+    sizes = [len(s if s.isascii() else s.encode("utf-8", "surrogatepass")) for s in strings]
+    text = np.frombuffer(joined.encode("utf-8", "surrogatepass"), np.uint8)
+    return text, np.array(sizes, np.int64)
 
 
 class Ordered(NamedTuple):
@@ -65,19 +66,17 @@ class Strings:
         return len(self._sizes)
 
     def __getitem__(self, place: int) -> str:
-        return self.pick([place])[0]
+        """One of the strings; it is cut out once."""
+        text, starts, strings = self._cut
+        string = strings[place]
+        if string is None:
+            string = text[starts[place] : starts[place + 1]].decode("utf-8", "surrogatepass")
+            strings[place] = string
+        return string
 
     def pick(self, places: Iterable[int]) -> list[str]:
-        """Some of the strings; each is cut out once."""
-        text, starts, strings = self._cut
-        picked = []
-        for place in places:
-            string = strings[place]
-            if string is None:
-                string = text[starts[place] : starts[place + 1]].decode("utf-8", "surrogatepass")
-                strings[place] = string
-            picked.append(string)
-        return picked
+        """Some of the strings."""
+        return list(map(self.__getitem__, places))
 
 
 @compiled
@@ -85,8 +84,8 @@ def hash_of(text: Array, start: int, end: int) -> Any:
     """FNV-1a of some bytes, 32 bits."""
     value = np.uint64(2166136261)
     for at in range(start, end):
-        value = ((value ^ np.uint64(text[at])) * np.uint64(16777619)) & np.uint64(0xFFFFFFFF)
-    return np.uint32(value)
+        value = (value ^ np.uint64(text[at])) * np.uint64(16777619)
+    return np.uint32(value & np.uint64(0xFFFFFFFF))
 
 
 @compiled
@@ -112,23 +111,14 @@ def unfolded(lists: Array, starts: Array, items: Array) -> Array:
     return found
 
 
-@compiled
-def same(text: Array, start: int, size: int, other: Array, other_start: int) -> bool:
-    """Whether two pieces of text of one size are equal."""
-    for k in range(size):  # noqa: SIM110 (the compiler knows no generators)
-        if text[start + k] != other[other_start + k]:
-            return False
-    return True
-
-
 class TextArrays(NamedTuple):
     """The strings of several days."""
 
     firsts: Array  # the first string of each day
-    buckets: Array  # of each day the first string of each range of hashes
     text: Array
     starts: Array
-    hashes: Array
+    mark_firsts: Array  # the first mark of each day
+    marks: Array  # the hashes of the first string of each day and of every `STEP`th after it
 
 
 class Lookup(NamedTuple):
@@ -147,29 +137,48 @@ def lookup_of(strings: Sequence[str]) -> Lookup:
 
 
 @compiled
-def bucket_starts(hashes: Array) -> Array:
-    """How many hashes, which are in order, come before each range of them."""
-    starts, at = np.empty(BUCKETS, np.int64), 0
-    for bucket in range(BUCKETS):
-        while at < len(hashes) and hashes[at] >> BUCKET_SHIFT < bucket:
-            at += 1
-        starts[bucket] = at
-    return starts
+def marks_of(text: Array, starts: Array) -> Array:
+    """The hash of every `STEP`th string."""
+    marks = np.empty((len(starts) + STEP - 2) // STEP, np.uint32)
+    for mark in range(len(marks)):
+        marks[mark] = hash_of(text, starts[STEP * mark], starts[STEP * mark + 1])
+    return marks
 
 
 @compiled
 def find_string(lookup: Lookup, number: int, day: int, of: TextArrays) -> int:
     """The place of a string among those of a day; -1 where it is not there."""
-    wanted, start = lookup.hashes[number], lookup.starts[number]
-    length = lookup.starts[number + 1] - start
-    place = of.buckets[day * BUCKETS + (wanted >> BUCKET_SHIFT)]
-    while place < of.firsts[day + 1] and of.hashes[place] <= wanted:
-        if of.hashes[place] == wanted:
-            size = of.starts[place + 1] - of.starts[place]
-            if size == length and same(lookup.text, start, size, of.text, of.starts[place]):
-                return int(place)
-        place += 1
+    firsts, text, starts, mark_firsts, marks = of
+    wanted, letters, begin = lookup.hashes[number], lookup.text, lookup.starts[number]
+    size = lookup.starts[number + 1] - begin
+    first, last = mark_firsts[day], mark_firsts[day + 1]
+    mark = first + ((last - first) * np.int64(wanted) >> HASH_BITS)  # about there
+    while mark > first and marks[mark] >= wanted:
+        mark -= 1
+    while mark + 1 < last and marks[mark + 1] < wanted:
+        mark += 1
+    while mark < last and marks[mark] <= wanted:
+        start = firsts[day] + STEP * (mark - first)
+        for place in range(start, min(start + STEP, firsts[day + 1])):
+            if starts[place + 1] - starts[place] == size:
+                k = 0  # compared here: a call would count references to all arrays
+                while k < size and text[starts[place] + k] == letters[begin + k]:
+                    k += 1
+                if k == size:
+                    return int(place)
+        mark += 1
     return -1
+
+
+@compiled
+def string_before(place: int, other: int, text: Array, starts: Array) -> bool:
+    """Whether a string comes before another: UTF-8 has the order of the characters."""
+    start, other_start = starts[place], starts[other]
+    size, other_size = starts[place + 1] - start, starts[other + 1] - other_start
+    for k in range(min(size, other_size)):
+        if text[start + k] != text[other_start + k]:
+            return bool(text[start + k] < text[other_start + k])
+    return bool(size < other_size)
 
 
 class Stack:
@@ -182,14 +191,20 @@ class Stack:
 
     def room(self, more: int) -> None:
         """Make room for so many more."""
-        while self.size + more > len(self.all):
-            self.all = doubled(self.all)
+        if self.size + more > len(self.all):
+            grown = np.empty(2 * (self.size + more), self.all.dtype)
+            grown[: self.size] = self.all[: self.size]
+            self.all = grown
+
+    def extend(self, more: int) -> None:
+        """Take in so many more, whatever they are."""
+        self.room(more)
+        self.size += more
 
     def add(self, values: Array) -> None:
         """Put values at the end."""
-        self.room(len(values))
-        self.all[self.size : self.size + len(values)] = values
-        self.size += len(values)
+        self.extend(len(values))
+        self.all[self.size - len(values) : self.size] = values
 
     def add_ends(self, ends: Array) -> None:
         """Put ends of lists there that follow those that are there."""
@@ -201,19 +216,23 @@ class Texts:
 
     def __init__(self) -> None:
         self._firsts = Stack(np.int64, 0)
-        self._buckets = Stack(np.int32)
         self._text = Stack(np.uint8)
         self._starts = Stack(np.int64, 0)
-        self._hashes = Stack(np.uint32)
+        self._mark_firsts, self._marks = Stack(np.int64, 0), Stack(np.uint32)
+
+    @property
+    def size(self) -> int:
+        """How many strings there are."""
+        return self._starts.size - 1
 
     def add(self, strings: Strings) -> int:
         """Put the strings of a day there; returns the number of the first."""
-        first, hashes = self._hashes.size, hashes_of(strings.text, strings.starts)
-        self._buckets.add(bucket_starts(hashes) + first)
+        first = self.size
         self._text.add(strings.text)
         self._starts.add_ends(strings.starts[1:])
-        self._hashes.add(hashes)
-        self._firsts.add(np.array([self._hashes.size]))
+        self._firsts.add(np.array([self.size]))
+        self._marks.add(marks_of(strings.text, strings.starts))
+        self._mark_firsts.add(np.array([self._marks.size]))
         return first
 
     def string(self, place: int) -> str:
@@ -225,8 +244,8 @@ class Texts:
     def arrays(self) -> TextArrays:
         """All strings."""
         return TextArrays(
-            self._firsts.all, self._buckets.all, self._text.all, self._starts.all,
-            self._hashes.all[: self._hashes.size],
+            self._firsts.all, self._text.all, self._starts.all, self._mark_firsts.all,
+            self._marks.all,
         )  # fmt: skip
 
 
@@ -239,15 +258,16 @@ class StringTable:
         self._owner = np.empty(1 << 15, np.int64)  # where a string of that number stands in `text`
         self.size = 0
 
-    def add(self, text: Array, starts: Array, hashes: Array, first: int) -> Array:
-        """The numbers of the strings from `first` on; those that are new get one."""
-        numbers, place = np.empty(len(hashes) - first, np.int32), first
+    def add(self, text: Array, starts: Array, first: int, hashes: Array) -> Array:
+        """The numbers of strings from `first` on, by their hashes; those that are new get one."""
+        lookup, done = Lookup(text, starts[first:], hashes), 0
+        numbers = np.empty(len(hashes), np.int32)
         while True:
-            place, self.size = merge(
-                text, starts, hashes, place, self._table, self._hashes, self._owner, self.size,
-                numbers[place - first :],
+            done, self.size = number_strings(
+                lookup, done, text, starts, self._table, self._hashes, self._owner, self.size,
+                first, numbers,
             )  # fmt: skip
-            if place == len(hashes):
+            if done == len(hashes):
                 return numbers
             self._hashes, self._owner = doubled(self._hashes), doubled(self._owner)
             self._table = np.full(2 * len(self._hashes), -1, np.int32)
@@ -255,7 +275,11 @@ class StringTable:
 
     def find(self, lookup: Lookup, text: Array, starts: Array) -> Array:
         """The numbers of strings; -1 where there is none."""
-        return find_numbers(lookup, text, starts, self._table, self._hashes, self._owner)
+        numbers = np.empty(len(lookup.hashes), np.int32)
+        number_strings(
+            lookup, 0, text, starts, self._table, self._hashes, self._owner, self.size, -1, numbers
+        )
+        return numbers
 
     @property
     def owners(self) -> Array:
@@ -271,61 +295,48 @@ def doubled(array: Array) -> Array:
 
 
 @compiled
+def slot_of(value: Any, slots: int) -> int:
+    """Where a hash belongs in a table: strings in the order of their hash go through it once."""
+    return int((np.int64(value) * slots) >> HASH_BITS)
+
+
+@compiled
 def rehash(table: Array, hashes: Array) -> None:
     """Fill an empty table."""
     for number in range(len(hashes)):
-        at = hashes[number] & (len(table) - 1)
+        at = slot_of(hashes[number], len(table))
         while table[at] >= 0:
             at = (at + 1) & (len(table) - 1)
         table[at] = number
 
 
 @compiled
-def number_of(
-    letters: Array, start: int, end: int, wanted: Any, text: Array, starts: Array, table: Array,
-    hashes: Array, owner: Array,
+def number_strings(
+    lookup: Lookup, done: int, text: Array, starts: Array, table: Array, hashes: Array,
+    owner: Array, size: int, first: int, numbers: Array,
 ) -> tuple[int, int]:  # fmt: skip
-    """The number of a string, or -1, and its place in the table, or where it would go."""
-    at = wanted & (len(table) - 1)
-    while table[at] >= 0:
-        number = table[at]
-        if hashes[number] == wanted:
-            other = starts[owner[number]]
-            size = starts[owner[number] + 1] - other
-            if size == end - start and same(letters, start, size, text, other):
-                return number, at
-        at = (at + 1) & (len(table) - 1)
-    return -1, at
+    """Number strings; returns how many are done, and how many numbers there are.
 
-
-@compiled
-def find_numbers(
-    lookup: Lookup, text: Array, starts: Array, table: Array, hashes: Array, owner: Array
-) -> Array:
-    """The numbers of strings; -1 where there is none."""
-    found = np.empty(len(lookup.hashes), np.int64)
-    for k in range(len(found)):
-        found[k], _ = number_of(
-            lookup.text, lookup.starts[k], lookup.starts[k + 1], lookup.hashes[k],
-            text, starts, table, hashes, owner,
-        )  # fmt: skip
-    return found
-
-
-@compiled
-def merge(
-    text: Array, starts: Array, hashes: Array, first: int, table: Array, known: Array,
-    owner: Array, size: int, numbers: Array,
-) -> tuple[int, int]:  # fmt: skip
-    """Number strings from `first` on while there is room; returns how far, and how many numbers."""
-    for place in range(first, len(hashes)):
-        number, at = number_of(
-            text, starts[place], starts[place + 1], hashes[place], text, starts, table, known, owner
-        )
-        if number < 0:
-            if size == len(known):
-                return place, size
-            table[at], known[size], owner[size] = size, hashes[place], place
+    The strings stand in `text` from `first` on, and new ones get a number while there is room; with
+    `first` -1 they stand elsewhere and get -1.
+    """
+    letters, begins, wanted = lookup
+    for k in range(done, len(wanted)):
+        size_k, number = begins[k + 1] - begins[k], -1
+        at = slot_of(wanted[k], len(table))
+        while table[at] >= 0 and number < 0:
+            place = owner[table[at]]
+            same = 0  # compared here: a call would count references to all arrays
+            if hashes[table[at]] == wanted[k] and starts[place + 1] - starts[place] == size_k:
+                while same < size_k and letters[begins[k] + same] == text[starts[place] + same]:
+                    same += 1
+                if same == size_k:
+                    number = table[at]
+            at = at + 1 & len(table) - 1
+        if number < 0 and first >= 0:
+            if size == len(hashes):
+                return k, size
+            table[at], hashes[size], owner[size] = size, wanted[k], first + k
             number, size = size, size + 1
-        numbers[place - first] = number
-    return len(hashes), size
+        numbers[k] = number
+    return len(wanted), size

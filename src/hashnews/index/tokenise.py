@@ -78,7 +78,7 @@ def read_words(texts: Sequence[str]) -> Reading:
 def numbered(text: Array, starts: Array) -> tuple[Array, Array]:
     """A number for each string, the same for equal ones, and where each number first stands."""
     table = StringTable()
-    return table.add(text, starts, hashes_of(text, starts), 0), table.owners
+    return table.add(text, starts, 0, hashes_of(text, starts)), table.owners
 
 
 def read_chunks(chunks: Pieces, firsts: Array) -> Pieces:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hashnews.arrays import Array, starts_of
+from hashnews.arrays import Array, compiled, starts_of
 from hashnews.index.day import Day
 from hashnews.index.packed import doubled
 from hashnews.index.postings import Postings, TermLists
@@ -46,7 +46,7 @@ class WindowTable:
         self.days = days
         self.postings = postings
         self._opened = np.array([postings.open(day) for day in days], np.int64)
-        self._count = postings.counter(reference) if reference else None
+        self._reference = np.array([postings.open(day) for day in reference], np.int64)
         self._reference_size = sum(day.size for day in reference)
         self._fewest = fewest
         self._rows: dict[str, int] = {}  # ~row of a term that no day holds
@@ -95,12 +95,25 @@ class WindowTable:
         while end > len(self.reference_idfs):
             self.lists = TermLists(*map(doubled, self.lists))
             self.reference_idfs = doubled(self.reference_idfs)
-        self.postings.look_up(terms, self._opened, row, self.lists)
+        asked = self.postings.ask(terms)
+        for array, found in zip(
+            self.lists, self.postings.look_up(asked, self._opened), strict=True
+        ):
+            array[row:end] = found
         self.reference_idfs[row:end] = 1.0
-        if self._count is not None:
-            counts = np.maximum(self._fewest, self._count(terms))
-            self.reference_idfs[row:end] = [idf(self._reference_size, n) for n in counts.tolist()]
+        if len(self._reference):
+            counts = np.maximum(self._fewest, self.postings.count(asked, self._reference))
+            self.reference_idfs[row:end] = idfs(self._reference_size, counts)
         self._size = end
         held = (self.lists.sizes[row:end].sum(axis=1) > 0).tolist()
         for at, (term, is_held) in enumerate(zip(terms, held, strict=True), row):
             self._rows[term] = at if is_held else ~at
+
+
+@compiled
+def idfs(documents: int, matching: Array) -> Array:
+    """IDF(e, D) of several terms."""
+    found = np.empty(len(matching))
+    for k in range(len(matching)):
+        found[k] = idf(documents, matching[k])
+    return found

@@ -1,114 +1,55 @@
-"""Posting lists of words, and one number for each distinct word of all days."""
+"""Posting lists of words."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from hashnews.arrays import Array, compiled
 from hashnews.index.day import Day
-from hashnews.index.packed import (
-    Lookup,
-    Stack,
-    StringTable,
-    TextArrays,
-    Texts,
-    find_string,
-    lookup_of,
-)  # fmt: skip
-from hashnews.index.postings import Counter, Postings, TermLists
-
-
-class WordNumbers:
-    """The words of the days opened so far, numbered through."""
-
-    def __init__(self) -> None:
-        self.texts, self._table = Texts(), StringTable()
-        self._days: dict[Day, tuple[int, Array]] = {}
-        self._names: list[str | None] = []
-
-    @property
-    def size(self) -> int:
-        """How many words there are so far."""
-        return self._table.size
-
-    def numbers(self, day: Day) -> Array:
-        """The number of each word of a day."""
-        return self.open(day)[1]
-
-    def find(self, words: Sequence[str]) -> Array:
-        """The numbers of words; -1 where no day has the word."""
-        _, _, text, starts, _ = self.texts.arrays
-        return self._table.find(lookup_of(words), text, starts)
-
-    def name(self, number: int) -> str:
-        """The word of a number; it is cut out once."""
-        name = self._names[number]
-        if name is None:
-            name = self._names[number] = self.texts.string(int(self._table.owners[number]))
-        return name
-
-    def open(self, day: Day) -> tuple[int, Array]:
-        """The number of a day, and that of each of its words."""
-        opened = self._days.get(day)
-        if opened is None:
-            first = self.texts.add(day.words)
-            _, _, text, starts, hashes = self.texts.arrays
-            numbers = self._table.add(text, starts, hashes, first)
-            opened = self._days[day] = len(self._days), numbers
-            self._names += [None] * (self.size - len(self._names))
-        return opened
-
-
-class WordDays(NamedTuple):
-    """The words of several days."""
-
-    words: TextArrays
-    days: Array  # the number of each day there
-    firsts: Array  # where the lists of each day begin in `list_starts`
-    list_starts: Array
+from hashnews.index.packed import Lookup, Stack, TextArrays, Texts, find_string
+from hashnews.index.postings import AskedTerms, Postings, TermLists
 
 
 class WordPostings(Postings):
-    """The articles of each word, in the days opened so far."""
+    """The articles of each word: how many, and for days whose lists are asked for, which."""
 
-    def __init__(self, numbers: WordNumbers) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._words = numbers
-        self._texts, self._firsts = Stack(np.int64), Stack(np.int64)
-        self._list_starts = Stack(np.int64, 0)
+        self._texts = Texts()
+        # Of each word of each day: where its list begins in the pool, and how long it is.
+        self._starts, self._sizes = Stack(np.int32), Stack(np.int32)
+        self._inverted: set[int] = set()
 
     def _open(self, day: Day) -> None:
-        """Invert a day: the articles of each word."""
-        ends, docs, counts = inverted(day.doc_starts, day.arrays["doc_words"], day.words_holding)
-        self._texts.add(np.array([self._words.open(day)[0]]))
-        self._firsts.add(np.array([self._list_starts.size - 1]))
-        self._list_starts.add_ends(ends)
-        self._docs.add(docs)
-        self._counts.add(counts)
-        self._lengths.add(day.arrays["doc_sizes"][docs])
+        self._texts.add(day.words)
+        self._sizes.add(day.words_holding)
+        self._starts.extend(len(day.words))
 
-    def look_up(self, terms: Sequence[str], days: Array, row: int, lists: TermLists) -> None:
-        """Articles that say each word, and how often."""
-        of = WordDays(
-            self._words.texts.arrays, self._texts.all, self._firsts.all, self._list_starts.all
+    def look_up(self, asked: AskedTerms, days: Array) -> TermLists:
+        """Where the list of each word in each day lies; the lists of a day are made once."""
+        for number in days.tolist():
+            if number not in self._inverted:
+                self._invert(number)
+        places, sizes = super().look_up(asked, days)
+        return TermLists(self._starts.all[places], sizes)
+
+    def _invert(self, number: int) -> None:
+        """Make the lists of a day."""
+        day, first = self._days[number], int(self._texts.arrays.firsts[number])
+        last, start = first + len(day.words), self._docs.size
+        starts, sizes = self._starts.all[first:last], self._sizes.all[first:last]
+        for stack in (self._docs, self._counts, self._lengths):
+            stack.extend(int(sizes.sum()))
+        docs, counts, lengths = (array[start : self._docs.size] for array in self.pool)
+        invert(day.doc_starts, day.arrays["doc_words"], sizes, starts, docs, counts)
+        starts += start
+        lengths[:] = day.arrays["doc_sizes"][docs]
+        self._inverted.add(number)
+
+    def _find(self, asked: AskedTerms, days: Array) -> None:
+        find_words(
+            asked.tokens, asked.numbers, days, self._texts.arrays, self._sizes.all, self._known
         )
-        word_lists(lookup_of(terms), days, of, row, lists)
-
-    def counter(self, days: Sequence[Day]) -> Counter:
-        """Sums over days are made once; a word that no day had by then is in none of them."""
-        numbers = [self._words.numbers(day) for day in days]
-        counts = np.zeros(self._words.size + 1, np.int64)  # the last is for words without a number
-        for day, number in zip(days, numbers, strict=True):
-            add_counts(number, day.words_holding, counts)
-
-        def count(terms: Sequence[str]) -> Array:
-            found = self._words.find(terms)
-            return counts[np.where(found < len(counts) - 1, found, -1)]
-
-        return count
 
     def lengths(self, day: Day) -> Array:
         """Lengths in words, stop words aside."""
@@ -116,39 +57,29 @@ class WordPostings(Postings):
 
 
 @compiled
-def inverted(doc_starts: Array, doc_words: Array, holding: Array) -> tuple[Array, Array, Array]:
-    """Where the list of each word ends, the articles that say it, and how often each does."""
-    ends = np.cumsum(holding)
-    size = ends[-1] if len(ends) else 0
-    docs, counts = np.empty(size, np.int32), np.zeros(size, np.int32)
-    at_word, last = ends.copy(), np.full(len(ends), -1, np.int32)
+def invert(
+    doc_starts: Array, doc_words: Array, sizes: Array, starts: Array, docs: Array, counts: Array
+) -> None:
+    """From the words of articles, the articles of each word: where its list starts, and counts."""
+    starts[:], last = np.cumsum(sizes), np.full(len(sizes), -1, np.int32)
+    counts[:] = 0
     for doc in range(len(doc_starts) - 2, -1, -1):
         for at in range(doc_starts[doc], doc_starts[doc + 1]):
             word = doc_words[at]
-            at_word[word] -= last[word] != doc
-            last[word] = docs[at_word[word]] = doc
-            counts[at_word[word]] += 1
-    return ends, docs, counts
+            starts[word] -= last[word] != doc
+            last[word] = docs[starts[word]] = doc
+            counts[starts[word]] += 1
 
 
 @compiled
-def add_counts(numbers: Array, counts: Array, sums: Array) -> None:
-    """Add a count to each of some numbers."""
-    for k in range(len(numbers)):
-        sums[numbers[k]] += counts[k]
-
-
-@compiled
-def word_lists(lookup: Lookup, days: Array, of: WordDays, row: int, lists: TermLists) -> None:
-    """Look up words; their lists' places go into the rows from `row` on."""
-    words, text_days, firsts, list_starts = of
-    starts, sizes = lists
-    for k in range(len(days)):
-        day = text_days[days[k]]
-        ahead = firsts[days[k]] - words.firsts[day]
-        for term in range(len(lookup.hashes)):
-            place = find_string(lookup, term, day, words)
-            starts[row + term, k], sizes[row + term, k] = 0, 0
-            if place >= 0:
-                start, end = list_starts[place + ahead], list_starts[place + ahead + 1]
-                starts[row + term, k], sizes[row + term, k] = start, end - start
+def find_words(
+    lookup: Lookup, terms: Array, days: Array, of: TextArrays, list_sizes: Array, known: TermLists
+) -> None:
+    """Find words, each once in each day: their places, and the sizes of their lists."""
+    places, sizes = known
+    for day in days:
+        for term in range(len(terms)):
+            if sizes[day, terms[term]] < 0:
+                place = find_string(lookup, term, day, of)
+                places[day, terms[term]] = max(0, place)
+                sizes[day, terms[term]] = list_sizes[place] if place >= 0 else 0

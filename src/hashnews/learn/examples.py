@@ -188,7 +188,7 @@ def situations(
     chance = random.Random(5)
     drawn = [chance.random() for _ in posts]
     frozen, most = config.frozen, config.frozen + config.news_only
-    first = int(search.memory.times[0]) if len(search.memory) else 0
+    first = search.memory.first()
 
     def dealt(low: float, high: float) -> list[PostWithNews]:
         return [post for post, at in zip(posts, drawn, strict=True) if low <= at < high]

@@ -12,7 +12,7 @@ Chosen on validation posts (docs/decisions/022-best.md):
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -24,15 +24,15 @@ from hashnews.index.windows import WindowTable
 from hashnews.index.word_postings import WordPostings
 from hashnews.records import ContextWord, PreparedPost
 from hashnews.retrieve.base import BaseRetriever, FoundArticles, TermQuery
-from hashnews.retrieve.context import Shares, count_words
-from hashnews.retrieve.equations import burst, idf, temporal_popularity, window, word_share
+from hashnews.retrieve.context import NONE
+from hashnews.retrieve.equations import idf, temporal_popularity, window, word_share
+from hashnews.retrieve.rising import HOUR, Bursts
 from hashnews.retrieve.scoring import Weighting
 from hashnews.text.stopwords import GENERIC_WORDS, STOP_WORDS
 from hashnews.text.tokens import words
 from hashnews.times import A_DAY
 
-HOUR = A_DAY // 24
-MOST_HOURS = 48
+GENERIC = sorted(GENERIC_WORDS)
 MOST_POPULAR = 10.0  # as the paper's preset is capped
 
 
@@ -65,6 +65,8 @@ class AllWordsConfig(Config):
 class AllWordsRetriever(BaseRetriever):
     """Finds articles by all words of a post, and draws the context from them and from the day."""
 
+    _generic_of: tuple[int, Array]  # their numbers, and of how many words
+
     def __init__(self, index: NewsIndex, config: AllWordsConfig | None = None):
         self.config = config = config or AllWordsConfig()
         self.shown = config.shown
@@ -84,19 +86,16 @@ class AllWordsRetriever(BaseRetriever):
 
     def context(self, found: FoundArticles, query: TermQuery) -> list[ContextWord]:
         """weight(t) = (1 - r) Q(t) + r B(t), the heaviest, without the post's own words."""
-        share = self.config.rising
-        said, weights = self.sums.weights(self._shares(found))
-        bursts, most = self._bursts(query.moment // HOUR * HOUR)
-        total = weights.sum() or 1.0
-        # A word that came up after that hour has no burst.
-        counted = said < len(bursts)
-        mixed = (1 - share) / total * weights
-        mixed[counted] += share * bursts[said[counted]]
-        more = most[~np.isin(most, said, assume_unique=True)]
-        numbers = np.concatenate([said, more])
-        mixed = np.concatenate([mixed, share * bursts[more]])
-        unwanted = GENERIC_WORDS.union(query.terms)
-        return self.sums.heaviest(numbers, mixed, self.config.context, unwanted)
+        c = self.config
+        rising = self._bursts.at(query.moment)
+        articles, lengths = self.words.articles(found.days, found.back, found.places)
+        best = found.scores.max(initial=0.0)
+        shares = word_share(found.scores, best, lengths, c.sharpness)
+        by_day = np.argsort(found.back, kind="stable")
+        said = self.sums.add(articles[by_day], shares[by_day])
+        scale = (1 - c.rising) / (self.sums.total(said) or 1.0)
+        generic, own = self._generic(), set(query.terms)
+        return self.sums.heaviest(said, c.context, scale, rising, generic, own)
 
     def popularity(self, name: Sequence[str], moment: int) -> float:
         """Temporal popularity of a name's rarest word: the last day against the month before."""
@@ -109,49 +108,16 @@ class AllWordsRetriever(BaseRetriever):
         idf_window = idf(end - begin, n)
         return temporal_popularity(table.reference_idf(rarest), idf_window, MOST_POPULAR)
 
-    def _shares(self, found: FoundArticles) -> Iterator[Shares]:
-        """What a word of each article counts, day by day."""
-        best = found.scores.max(initial=0.0)
-        for back in np.unique(found.back).tolist():
-            day, which = found.days[back], np.flatnonzero(found.back == back)
-            places, scores = found.places[which], found.scores[which]
-            lengths = day.arrays["doc_sizes"][places].astype(np.float64)
-            yield day, places, word_share(scores, best, lengths, self.config.sharpness)
-
-    def _bursts(self, hour: int) -> tuple[Array, Array]:
-        """B(t) of all words as of a whole hour, and the words with most of it."""
-        kept = self._hours.get(hour)
-        if kept is None:
-            whole = self._frequencies((hour // A_DAY - self.config.window) * A_DAY, hour)
-            last_day = self._frequencies(hour - A_DAY, hour)
-            said = np.flatnonzero(last_day)
-            heights = burst(last_day[said], whole[said], self.config.floor)
-            few = min(3 * self.config.context, len(said))
-            most = said[np.argpartition(-heights, few - 1)[:few]] if few else said
-            bursts = np.zeros(len(last_day))
-            bursts[said] = heights
-            kept = self._hours[hour] = (bursts, np.sort(most))
-            if len(self._hours) > MOST_HOURS:
-                del self._hours[next(iter(self._hours))]
-        return kept
-
-    def _frequencies(self, start: int, end: int) -> Array:
-        """P(t) over the articles from one moment up to another."""
-        days = [self.index.day(n) for n in range(start // A_DAY, (end - 1) // A_DAY + 1)]
-        numbers = [self.words.numbers(day) for day in days]
-        counts = np.zeros(self.words.size)
-        for day, number in zip(days, numbers, strict=True):
-            first, last = np.searchsorted(day.times, (start, end)).tolist()
-            if first == 0 and last == day.size:
-                counts[number] += day.word_counts
-            else:
-                begin, stop = int(day.doc_starts[first]), int(day.doc_starts[last])
-                count_words(begin, stop, day.arrays["doc_words"], number, counts)
-        shares: Array = counts / max(1.0, counts.sum())
-        return shares
+    def _generic(self) -> Array:
+        """The numbers of generic words; they are looked up again where there are more words."""
+        size, numbers = self._generic_of
+        if size != self.words.size:
+            numbers = self.words.find(GENERIC)
+            self._generic_of = self.words.size, numbers
+        return numbers
 
     def _new_postings(self) -> WordPostings:
-        return WordPostings(self.words)
+        return WordPostings()
 
     def _new_table(self, number: int, days: list[Day]) -> WindowTable:
         config = self.config
@@ -167,4 +133,6 @@ class AllWordsRetriever(BaseRetriever):
     def forget(self) -> None:
         """Drop what was looked up."""
         super().forget()
-        self._hours: dict[int, tuple[Array, Array]] = {}
+        c = self.config
+        self._bursts = Bursts(self.index, self.words, c.window, c.floor, c.rising, 3 * c.context)
+        self._generic_of = -1, NONE

@@ -17,9 +17,8 @@ from hashnews.index.day import Day
 from hashnews.index.folder import NewsIndex
 from hashnews.index.postings import Postings
 from hashnews.index.windows import WindowTable
-from hashnews.index.word_postings import WordNumbers
 from hashnews.records import ContextWord, PostContext, PreparedPost, Retrieved
-from hashnews.retrieve.context import WordSums
+from hashnews.retrieve.context import ArticleWords, WordSums
 from hashnews.retrieve.scoring import Weighting, Windows, score_posts
 from hashnews.times import A_DAY, microseconds
 
@@ -137,7 +136,7 @@ class BaseRetriever(ABC):
 
     def forget(self) -> None:
         """Drop what was looked up."""
-        self.words = WordNumbers()
+        self.words = ArticleWords()
         self.postings = self._new_postings()
         self.sums = WordSums(self.words)
         self._tables: dict[int, WindowTable] = {}

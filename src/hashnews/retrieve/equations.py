@@ -77,26 +77,24 @@ def score_parts(
 
 @compiled
 def add_context_weights(
-    scores: Array,  # of articles h_i of one day
-    places: Array,  # of these articles in the day
-    doc_starts: Array,
-    doc_words: Array,
-    numbers: Array,  # of the day's words, over all days
+    scores: Array,  # of articles h_i
+    articles: Array,  # their numbers
+    starts: Array,  # where the words of each article begin
+    words: Array,  # of all articles, by number
     weights: Array,  # w_t, zeros at first
-    touched: Array,  # out: the words that are no longer zero
-    size: int,
+    touched: Array,  # out: the words that are no longer zero; room for one more
 ) -> int:
     """Eq. 1: w_t = sum over i of s(p, h_i | D_i) freq(t, h_i); returns how many words are touched.
 
     Every time a word stands in h_i it adds the article's score.
     """
-    for k in range(len(places)):
-        for at in range(doc_starts[places[k]], doc_starts[places[k] + 1]):
-            number = numbers[doc_words[at]]
-            if weights[number] == 0:
-                touched[size] = number
-                size += 1
-            weights[number] += scores[k]
+    size = 0
+    for k in range(len(articles)):
+        for at in range(starts[articles[k]], starts[articles[k] + 1]):
+            word = words[at]
+            touched[size] = word
+            size += weights[word] == 0
+            weights[word] += scores[k]
     return size
 
 

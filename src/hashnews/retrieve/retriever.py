@@ -59,11 +59,8 @@ class Retriever(BaseRetriever):
 
     def context(self, found: FoundArticles, query: TermQuery) -> list[ContextWord]:
         """The heaviest words by Eq. 1, over all words but stop words."""
-        articles = [
-            (found.days[back], found.places[at : at + 1], found.scores[at : at + 1])
-            for at, back in enumerate(found.back.tolist())
-        ]
-        return self.sums.heaviest(*self.sums.weights(articles), self.config.context)
+        articles, _ = self.words.articles(found.days, found.back, found.places)
+        return self.sums.heaviest(self.sums.add(articles, found.scores), self.config.context)
 
     def ends(self, moments: Array) -> Array:
         """The posts' own times, or the ends of their days."""

@@ -10,12 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hashnews.arrays import Array, compiled
+from hashnews.arrays import Array, compiled, highest_first
 from hashnews.index.postings import PostingPool, TermLists
 from hashnews.index.windows import Timeline
 from hashnews.retrieve.equations import idf, score_parts, temporal_popularity, weight, window
 
-BINS = 1024  # of scores
 LEAST = 1e-300  # less is no score
 
 
@@ -52,10 +51,11 @@ def score_posts(
     sizes: Array,  # out: how many articles each post gets
 ) -> None:
     """`score_windows` for posts of one day."""
+    parts, touched = np.empty(scores.shape[1]), np.empty(scores.shape[1] + 1, np.int64)
     for post in range(len(moments)):
         sizes[post] = score_windows(
             rows[row_starts[post] : row_starts[post + 1]], moments[post], lists, reference_idfs,
-            pool, timeline, windows, weighting, scores, given[post],
+            pool, timeline, windows, weighting, scores, parts, touched, given[post],
         )  # fmt: skip
 
 
@@ -70,6 +70,8 @@ def score_windows(
     windows: Windows,
     weighting: Weighting,
     scores: Array,  # scratch: zeros, windows x articles
+    parts: Array,  # scratch, one an article
+    touched: Array,  # scratch, one an article and one more: places with a score, later days first
     given: Array,  # out: day, place in the day, score and window (from 1 on) of each article
 ) -> int:
     """The best articles of nested windows, none twice; returns how many there are.
@@ -94,8 +96,6 @@ def score_windows(
         start, size = lists.starts[rows[term], 0], lists.sizes[rows[term], 0]
         firsts[term] = np.searchsorted(pool.docs[start : start + size], end - day_starts[0])
     weights = window_weights(rows, lists.sizes, firsts, reference_idfs, articles, spans, weighting)
-    parts = np.empty(scores.shape[1])
-    touched = np.empty(scores.shape[1] + 1, np.int64)  # places with a score, the post's day first
     sizes = np.zeros(count, np.int64)  # how many of them each window holds
     size, smallest = 0, 0  # the smallest window that reaches back to this day
     for day in range(spans[last] + 1):
@@ -156,10 +156,7 @@ def _best(
     scores: Array, places: Array, freshness: Array, values: Array, most: int,
     top_score: Array, top_place: Array,
 ) -> int:  # fmt: skip
-    """Keep the best of some articles, best first, and set their scores to 0; returns how many.
-
-    Scores are counted in bins, so that only those in the bins of the best are put in order.
-    """
+    """Keep the best of some articles, best first, and set their scores to 0; returns how many."""
     highest = 0.0
     for k in range(len(places)):
         values[k] = scores[places[k]] * freshness[places[k]]
@@ -167,22 +164,10 @@ def _best(
         highest = max(highest, values[k])
     if highest < LEAST:
         return 0
-    bins, scale = np.zeros(BINS, np.int32), (BINS - 1) / highest
-    for k in range(len(places)):
-        bins[int(values[k] * scale)] += 1
-    held, lowest = 0, BINS
-    while held < min(most, len(places)):
-        lowest -= 1
-        held, bins[lowest] = held + bins[lowest], held  # now where the bin begins
-    kept, kept_places = np.empty(held), np.empty(held, np.int64)
-    for k in range(len(places)):
-        number = int(values[k] * scale)
-        if number >= lowest:
-            kept[bins[number]], kept_places[bins[number]] = values[k], places[k]
-            bins[number] += 1
+    kept = highest_first(values[: len(places)], highest, most)
     size = 0  # of those in order; ties may be many, so no more are kept than are wanted
-    for k in range(held):
-        value, place, at = kept[k], kept_places[k], size
+    for k in kept:
+        value, place, at = values[k], places[k], size
         while at > 0 and (
             top_score[at - 1] < value or (top_score[at - 1] == value and top_place[at - 1] < place)
         ):

@@ -10,7 +10,7 @@ import numpy as np
 from hashnews.arrays import Array
 from hashnews.generate.batch import Example
 from hashnews.generate.generator import Generated, Generator
-from hashnews.suggest.evidence import Evidence, Scratch, look_back
+from hashnews.suggest.evidence import Evidence, Look, Scratch
 from hashnews.suggest.memory import Memory, View
 from hashnews.suggest.prior import NOTHING, Prior
 from hashnews.suggest.query import Popularity, PostWithNews, Query, unknown
@@ -47,20 +47,19 @@ def find(
     view = View(memory, query.moment, query.user, until)
     proposed = [proposal for source in SOURCES for proposal in source.propose(query)]
     proposed.sort(key=lambda proposal: not proposal.only_known)
-    with look_back(view, scratch, query.body) as look:
-        kept = {memory.tags.names[tag]: (tag, memory.words[tag]) for tag in look.best().tolist()}
-        for proposal in proposed:
-            key = proposal.key
-            if key not in kept:
-                number = view.number(key)
-                if number is not None:
-                    kept[key] = (number, memory.words[number])
-                elif not proposal.only_known:
-                    kept[key] = (-1, proposal.words)
-        for key in ("", *query.given, *never):
-            kept.pop(key, None)
-        tags = np.array([tag for tag, _ in kept.values()], np.int64)
-        evidence = look.evidence(tags)
+    look = Look(view, scratch, query.body)
+    kept = {memory.tags.names[tag]: (tag, memory.words[tag]) for tag in look.best().tolist()}
+    numbers = np.array([memory.tags.get(proposal.key, -1) for proposal in proposed], np.int64)
+    known = view.is_known(numbers).tolist()
+    for proposal, number, used in zip(proposed, numbers.tolist(), known, strict=True):
+        if used:
+            kept.setdefault(proposal.key, (number, memory.words[number]))
+        elif not proposal.only_known:
+            kept.setdefault(proposal.key, (-1, proposal.words))
+    for key in ("", *query.given, *never):
+        kept.pop(key, None)
+    tags = np.array([tag for tag, _ in kept.values()], np.int64)
+    evidence = look.evidence(tags)
     return Candidates(list(kept), [parts for _, parts in kept.values()], tags, evidence)
 
 

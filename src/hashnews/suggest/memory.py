@@ -1,111 +1,199 @@
-"""The memory of earlier posts as arrays in the order of time.
+"""The memory of earlier posts: segments in the order of arrival, each in the order of time.
 
-A row is a post. Because rows are in the order of time, the past of any moment is a prefix of every
-list here: the rows a word stands in, those a hashtag was used in, those of an author. So one
-memory answers for every moment honestly, with the statistics of that moment.
+In each segment the past of a moment is a range of rows, so one memory answers for every moment
+honestly, with the statistics of that moment, however its posts came in. Nothing depends on how
+posts are spread over segments: posts go by time and arrival, hashtags by their `signs`.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
-from hashnews.arrays import Array, Groups, Numbering, groups_of, joined
+from hashnews.arrays import Array, Numbering, compiled
+from hashnews.index.packed import unfolded
+from hashnews.index.post_segments import PostSegments, folder_of_posts
+from hashnews.index.segment import Segment, TagUses
+from hashnews.news.store import NewsStore
 from hashnews.posts.table import Remembered
-from hashnews.text.terms import terms
 from hashnews.times import A_DAY
 
 NOBODY = -1
 DELAY = A_DAY // 24  # before a post of somebody else can be known
+WRITTEN = 200  # uses that say how a hashtag is written
+
+
+class Numbers(NamedTuple):
+    """The memory's numbers for the hashtags or users of a segment, and the way back."""
+
+    all: Array  # by the segment's own number
+    ordered: Array  # the same in order
+    places: Array  # and the segment's own number of each
+
+    @classmethod
+    def of(cls, numbers: Sequence[int]) -> Numbers:
+        """Of the memory's numbers, in the order of the segment's own."""
+        known = np.array(numbers, np.int32)
+        places = np.argsort(known).astype(np.int32)
+        return cls(known, known[places], places)
+
+    def local(self, wanted: Array) -> Array:
+        """The segment's own numbers; -1 where it has none."""
+        if not len(self.all):
+            return np.full(len(wanted), -1, np.int32)
+        at = np.minimum(np.searchsorted(self.ordered, wanted), len(self.all) - 1)
+        return np.where(self.ordered[at] == wanted, self.places[at], np.int32(-1))
+
+
+class Part:
+    """A segment of a memory, with the memory's numbers for its hashtags and users."""
+
+    def __init__(self, segment: Segment, tags: Numbers, users: Numbers):
+        self.segment, self.tags, self.users = segment, tags, users
+        self._user_of = np.append(users.all, np.int32(NOBODY))
+
+    def authors(self, rows: Array) -> Array:
+        """Who wrote rows, by the memory's numbers."""
+        numbers: Array = self._user_of[self.segment.user[rows]]
+        return numbers
+
+
+class Posts(NamedTuple):
+    """Some posts: where they are, and when they were written."""
+
+    part: Array
+    row: Array  # in the part
+    time: Array
+
+    def pick(self, places: Array) -> Posts:
+        """Some of them."""
+        return Posts(*(column[places] for column in self))
+
+    def in_order(self) -> Posts:
+        """By time; of one moment in the order of arrival."""
+        return self.pick(np.lexsort((self.row, self.part, self.time)))
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+
+class Uses(NamedTuple):
+    """The uses of hashtags in some posts, post by post."""
+
+    post: Array  # which of the posts
+    tag: Array
+    inline: Array
 
 
 class Memory:
-    """Earlier posts, their words, authors and hashtags; `extend` takes in more at any time."""
+    """Earlier posts, their words, authors and hashtags; `extend` takes in more at any time.
+
+    A post sees those of the last `days`.
+    """
 
     def __init__(self, posts: Iterable[Remembered] = (), days: float | None = None):
         self.days = days
         self.tags = Numbering()  # keys of hashtags
-        self.words: list[tuple[str, ...]] = []  # of each hashtag, as it was first cut
-        self.forms = Numbering()  # hashtags as they were written
         self.users = Numbering()
-        self.ids: list[str] = []
-        self.times: Array = np.zeros(0, np.int64)
-        self.user: Array = np.zeros(0, np.int64)
-        self.terms = joined([], np.uint32)
-        self.row_tags = joined([], np.int64)
-        self.row_forms = joined([], np.int64)
-        self.row_inline = joined([], np.uint8)
+        self.words: list[tuple[str, ...]] = []  # of each hashtag, as it was first cut
+        self.signs: Array = np.zeros(0, np.uint32)  # checksums of keys: they break ties
+        self.parts: list[Part] = []
+        self._segments = PostSegments()
         self.extend(posts)
 
-    def __len__(self) -> int:
-        return len(self.times)
+    @classmethod
+    def open(cls, store: NewsStore, days: float | None = None) -> Memory:
+        """The memory of a store's posts; it stands in a folder beside the store."""
+        memory = cls((), days)
+        memory._segments = PostSegments(folder_of_posts(store))
+        memory.refresh(store)
+        return memory
+
+    def refresh(self, store: NewsStore) -> bool:
+        """Take in what happened to the store's posts since; says whether there was anything."""
+        changed = self._segments.refresh(store)
+        if changed:
+            self._number()
+        return changed
 
     def extend(self, posts: Iterable[Remembered]) -> None:
-        """Take in posts, in any order of time."""
-        new = list(posts)
-        tags = [(*post.hashtags, *post.inline) for post in new]
-        numbers = [[self._number(tag.key, tag.words) for tag in listed] for listed in tags]
-        forms = [[self.forms[tag.written] for tag in listed] for listed in tags]
-        inline = [[0] * len(post.hashtags) + [1] * len(post.inline) for post in new]
-        users = [NOBODY if post.user is None else self.users[post.user] for post in new]
-        times = np.concatenate([self.times, np.array([p.posted for p in new], np.int64)])
-        order = np.argsort(times, kind="stable")
-        if self.days is not None and len(order):
-            order = order[times[order] >= times[order[-1]] - int(self.days * A_DAY)]
-        ids = [*self.ids, *(post.id for post in new)]
-        self.ids = [ids[place] for place in order.tolist()]
-        self.times = times[order]
-        self.user = np.concatenate([self.user, np.array(users, np.int64)])[order]
-        said = joined([terms(post.body) for post in new], np.uint32)
-        self.terms = self.terms.followed_by(said).in_order(order)
-        self.row_tags = self.row_tags.followed_by(joined(numbers, np.int64)).in_order(order)
-        self.row_forms = self.row_forms.followed_by(joined(forms, np.int64)).in_order(order)
-        self.row_inline = self.row_inline.followed_by(joined(inline, np.uint8)).in_order(order)
-        self._index()
+        """Take in posts, in any order of time; the work grows with what is new."""
+        self._segments.extend(posts)
+        self._number()
 
-    def _number(self, key: str, words: tuple[str, ...]) -> int:
-        number = self.tags[key]
-        if number == len(self.words):
-            self.words.append(words)
-        return number
+    @property
+    def since(self) -> int:
+        """When the oldest post was written; nothing older counts."""
+        return self._segments.since
 
-    def _index(self) -> None:
-        """What is looked up: rows by term, by hashtag and by author."""
-        self.__dict__.pop("sorted_keys", None)
-        rows = np.arange(len(self.times))
-        row_of_term = np.repeat(rows, np.diff(self.terms.starts)).astype(np.int32)
-        order = np.argsort(self.terms.values, kind="stable")
-        self.vocabulary, starts = np.unique(self.terms.values[order], return_index=True)
-        self.postings = Groups(np.append(starts, len(order)), row_of_term[order])
-        row_of_use = np.repeat(rows, np.diff(self.row_tags.starts))
-        places = np.arange(len(row_of_use))
-        self.uses = groups_of(self.row_tags.values, places, len(self.tags))
-        self.use_row = row_of_use[self.uses.values]
-        self.use_inline = self.row_inline.values[self.uses.values]
-        self.use_form = self.row_forms.values[self.uses.values]
-        self.use_user = self.user[self.use_row]
-        known = self.user != NOBODY
-        self.by_user = groups_of(self.user[known], rows[known], len(self.users))
+    def _number(self) -> None:
+        known = {id(part.segment): part for part in self.parts}
+        self.parts = [known.get(id(one)) or self._open(one) for one in self._segments.all]
 
-    def before(self, moment: int) -> int:
-        """How many rows are older than a moment."""
-        return int(np.searchsorted(self.times, moment))
+    def __len__(self) -> int:
+        times = [part.segment.times for part in self.parts]
+        return sum(len(some) - int(some.searchsorted(self.since)) for some in times)
 
-    def numbers_of(self, found: Array) -> Array:
-        """The numbers of terms in the vocabulary; terms never seen are left out."""
-        if not len(self.vocabulary):
-            return np.zeros(0, np.int64)
-        at = np.minimum(np.searchsorted(self.vocabulary, found), len(self.vocabulary) - 1)
-        numbers: Array = at[self.vocabulary[at] == found]
-        return numbers
+    def _open(self, segment: Segment) -> Part:
+        names, known = segment.names, len(self.tags)
+        tags = Numbers.of([self.tags[key] for key in names["tag"]])
+        fresh = np.flatnonzero(tags.all >= known).tolist()  # their numbers are in order, too
+        self.words += [tuple(names["words"][at].split(" ")) for at in fresh]
+        self.signs = np.concatenate([self.signs, segment.arrays["tag_sign"][fresh]])
+        return Part(segment, tags, Numbers.of([self.users[name] for name in names["user"]]))
 
-    @cached_property
-    def sorted_keys(self) -> list[str]:
-        """All hashtags in the order of the alphabet."""
-        return sorted(self.tags.names)
+    def ids(self, posts: Posts) -> tuple[str, ...]:
+        """The ids of posts."""
+        places = zip(posts.part.tolist(), posts.row.tolist(), strict=True)
+        return tuple(self.parts[part].segment.ids[row] for part, row in places)
+
+    def first(self) -> int:
+        """When the oldest post was written; 0 where there is none."""
+        oldest = min((int(part.segment.times[0]) for part in self.parts), default=0)
+        return max(oldest, self.since)
+
+    def posts(self, rows: Sequence[Array]) -> Posts:
+        """Rows of each part as posts, in order."""
+        columns = [
+            (np.full(len(some), at), some, part.segment.times[some])
+            for at, (part, some) in enumerate(zip(self.parts, rows, strict=True))
+        ]
+        nothing = [np.zeros(0, np.int64)]
+        together = [np.concatenate([*parts]) for parts in zip(*columns, strict=True)]
+        return Posts(*(together or nothing * 3)).in_order()
+
+    def authors(self, posts: Posts) -> Array:
+        """Who wrote posts."""
+        found = np.full(len(posts), NOBODY, np.int32)
+        for at in np.unique(posts.part).tolist():
+            mine = posts.part == at
+            found[mine] = self.parts[at].authors(posts.row[mine])
+        return found
+
+    def uses(self, posts: Posts) -> Uses:
+        """The uses of hashtags in posts."""
+        found = [(np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0, np.uint8))]
+        for at in np.unique(posts.part).tolist():
+            part, mine = self.parts[at], np.flatnonzero(posts.part == at)
+            rows, (starts, tags, inline) = posts.row[mine], part.segment.row_uses
+            sizes = starts[rows + 1] - starts[rows]
+            listed = part.tags.all[unfolded(rows, starts, tags)]
+            found.append((np.repeat(mine, sizes), listed, unfolded(rows, starts, inline)))
+        post, tag, within = (np.concatenate(column) for column in zip(*found, strict=True))
+        order = np.argsort(post, kind="stable")
+        return Uses(post[order], tag[order], within[order])
+
+
+class Visible(NamedTuple):
+    """The rows of one part that a post may see."""
+
+    low: int
+    limit: int  # the first row that is not past for everybody
+    limit_own: int  # ... for the author
 
 
 class View:
@@ -117,68 +205,100 @@ class View:
 
     def __init__(self, memory: Memory, moment: int, user: str | None, until: int | None = None):
         self.memory, self.moment = memory, moment
+        self.parts = memory.parts
         closed = moment if until is None else min(moment, until)
-        self.limit = memory.before(min(moment - DELAY + 1, closed))
         number = None if user is None else memory.users.get(user)
         self.author = NOBODY if number is None else number
+        past = min(moment - DELAY + 1, closed)
         # Nobody known has no posts of their own: those of other unknowns wait their hour, too.
-        self.limit_own = self.limit if number is None else max(self.limit, memory.before(closed))
-        self.own: Array = np.zeros(0, np.int64)
-        if number is not None:
-            rows = memory.by_user.of(number)
-            self.own = rows[: np.searchsorted(rows, self.limit_own)]
+        own = past if number is None else max(past, closed)
+        since = memory.since
+        if memory.days is not None:
+            since = max(since, moment - int(memory.days * A_DAY))
+        ends = np.array([min(since, past), past, own], np.int64)
+        self.spans = [
+            Visible(*part.segment.times.searchsorted(ends).tolist()) for part in self.parts
+        ]
+        self.size = sum(span.limit - span.low for span in self.spans)
+        self.own = self._own()
 
-    def ages(self, rows: Array) -> Array:
-        """How many days before the post rows are."""
-        ages: Array = (self.moment - self.memory.times[rows]) / A_DAY
+    def _own(self) -> Posts:
+        found = [np.zeros(0, np.int32)] * len(self.parts)
+        if self.author != NOBODY:
+            for at, (part, span) in enumerate(zip(self.parts, self.spans, strict=True)):
+                local = int(part.users.local(np.array([self.author]))[0])
+                if local >= 0:
+                    rows = part.segment.rows_of_user(local)
+                    first, last = rows.searchsorted((span.low, span.limit_own))
+                    found[at] = rows[first:last]
+        return self.memory.posts(found)
+
+    @cached_property
+    def own_uses(self) -> Uses:
+        """The hashtags of the author's own posts."""
+        return self.memory.uses(self.own)
+
+    def ages(self, times: Array) -> Array:
+        """How many days before the post moments are."""
+        ages: Array = (self.moment - times) / A_DAY
         return ages
+
+    def newest_first(self) -> list[int]:
+        """The parts in which there is something to see, by their newest post."""
+        seen = zip(self.parts, self.spans, strict=True)
+        last = [
+            (-int(part.segment.times[span.limit - 1]), at)
+            for at, (part, span) in enumerate(seen)
+            if span.limit > span.low
+        ]
+        return [at for _, at in sorted(last)]
 
     def newest(self) -> float:
         """How many days before the post the newest post it can see was written."""
-        if self.limit == 0:
-            return 1000.0
-        return float((self.moment - self.memory.times[self.limit - 1]) / A_DAY)
+        seen = zip(self.parts, self.spans, strict=True)
+        last = [int(part.segment.times[s.limit - 1]) for part, s in seen if s.limit > s.low]
+        return float((self.moment - max(last)) / A_DAY) if last else 1000.0
 
-    def number(self, key: str) -> int | None:
-        """The number of a hashtag somebody used before the post, if anybody did."""
-        number = self.memory.tags.get(key)
-        if number is None:
-            return None
-        first = self.memory.use_row[self.memory.uses.starts[number]]
-        own = first < self.limit_own and self.memory.user[first] == self.author != NOBODY
-        return number if first < self.limit or own else None
-
-    def uses(self, tag: int) -> Array:
-        """Places of the past uses of a hashtag by anybody, oldest first."""
-        memory = self.memory
-        first, last = memory.uses.starts[tag], memory.uses.starts[tag + 1]
-        return np.arange(first, first + np.searchsorted(memory.use_row[first:last], self.limit))
+    def is_known(self, tags: Array) -> Array:
+        """Whether somebody used hashtags before the post."""
+        late = self.own.row >= np.array([s.limit for s in self.spans], np.int64)[self.own.part]
+        known = np.isin(tags, self.memory.uses(self.own.pick(late)).tag)
+        for part, span in zip(self.parts, self.spans, strict=True):
+            first, last = used_within(part.tags.local(tags), *span[:2], part.segment.tag_uses)
+            known |= last > first
+        return known
 
     def times_used(self, key: str) -> int:
         """How often everybody used a hashtag before the post."""
         number = self.memory.tags.get(key)
-        return 0 if number is None else len(self.uses(number))
+        return 0 if number is None else sum(last - first for _, first, last in self._uses(number))
+
+    def _uses(self, tag: int) -> list[tuple[Part, int, int]]:
+        """The past uses of a hashtag in each part that has it."""
+        found, wanted = [], np.array([tag])
+        for part, span in zip(self.parts, self.spans, strict=True):
+            first, last = used_within(part.tags.local(wanted), *span[:2], part.segment.tag_uses)
+            if last[0] > first[0]:
+                found.append((part, int(first[0]), int(last[0])))
+        return found
 
     def users(self, tag: int) -> Array:
         """Who used a hashtag before the post, use by use."""
-        users: Array = self.memory.use_user[self.uses(tag)]
-        return users
+        found = [np.zeros(0, np.int32)]
+        for part, first, last in self._uses(tag):
+            found.append(part.authors(part.segment.tag_uses.rows[first:last]))
+        return np.concatenate(found)
 
     def written(self, tag: int) -> list[str]:
         """How a hashtag was written lately."""
-        names = self.memory.forms.names
-        return [names[form] for form in self.memory.use_form[self.uses(tag)[-200:]].tolist()]
-
-    def own_posts(self, tag: int) -> tuple[str, ...]:
-        """The author's own posts with a hashtag, by id, the latest first."""
-        held = self.own[np.isin(self.own, self.rows(tag))][::-1].tolist()
-        return tuple(self.memory.ids[row] for row in held)
-
-    def rows(self, tag: int) -> Array:
-        """All posts with a hashtag, later ones too: to be looked up in what may be seen."""
-        first, last = self.memory.uses.starts[tag : tag + 2]
-        rows: Array = self.memory.use_row[first:last]
-        return rows
+        found: list[tuple[int, str]] = []
+        for part, first, last in self._uses(tag):
+            segment, some = part.segment, slice(max(first, last - WRITTEN), last)
+            forms = segment.forms.pick(segment.arrays["tag_form"][some].tolist())
+            times = segment.times[segment.tag_uses.rows[some]].tolist()
+            found += zip(times, forms, strict=True)
+        found.sort(key=lambda use: use[0])
+        return [form for _, form in found[-WRITTEN:]]
 
     def words(self, key: str) -> tuple[str, ...]:
         """The words of a hashtag of the memory."""
@@ -187,6 +307,21 @@ class View:
 
     def longer(self, key: str) -> list[str]:
         """Hashtags that begin like this one and go on."""
-        keys = self.memory.sorted_keys
-        found = keys[bisect_right(keys, key) : bisect_right(keys, key + "\U0010ffff")]
+        found: dict[str, None] = {}
+        for part in self.parts:
+            keys = part.segment.names["tag"]
+            some = keys[bisect_right(keys, key) : bisect_right(keys, key + "\U0010ffff")]
+            found.update(dict.fromkeys(some))
         return [other for other in found if len(other) > len(key)]
+
+
+@compiled
+def used_within(tags: Array, low: int, limit: int, uses: TagUses) -> tuple[Array, Array]:
+    """Which uses of each hashtag are those in rows from `low` up to `limit`: first and last."""
+    firsts, lasts = np.zeros(len(tags), np.int64), np.zeros(len(tags), np.int64)
+    for n in range(len(tags)):
+        if tags[n] >= 0 and limit > low:
+            start, end = uses.starts[tags[n]], uses.starts[tags[n] + 1]
+            firsts[n] = start + np.searchsorted(uses.rows[start:end], low)
+            lasts[n] = start + np.searchsorted(uses.rows[start:end], limit)
+    return firsts, lasts

@@ -28,7 +28,7 @@ from hashnews.news.ingest import add_files
 from hashnews.news.migrations import MIGRATIONS
 from hashnews.news.store import NewsStore
 from hashnews.news.summary import Refusals, Summary
-from hashnews.posts.table import add_posts, read_posts
+from hashnews.posts.table import add_posts
 from hashnews.prepare.preparer import Preparer
 from hashnews.records import Answer, FoundArticle, Post, PreparedPost, Suggestion
 from hashnews.retrieve.all_words import AllWordsRetriever
@@ -60,15 +60,14 @@ class HashNews:
         self.retriever = AllWordsRetriever(self.index)
         segmenter = shipped_segmenter()
         self.preparer = Preparer(segmenter, load_finder(self.store.state().finder or "fast"))
-        self.memory = Memory(days=self.model.config.days)
-        self._last_post = 0
+        self.memory = Memory.open(self.store, self.model.config.days)
         self._filters = Filters(self.model.blocked, segmenter.counts)
         self._forms = shipped_forms()
         self._writer = Writer(self._forms, shipped_finder().truecase, self.model.prior.hashtags)
         named = self.model.generator
         self._generator = None if named is None else Generator.load(named)
         self._lock = threading.Lock()
-        self._search = self._remember()
+        self._search = self._new_search()
 
     def __enter__(self) -> Self:
         return self
@@ -84,15 +83,10 @@ class HashNews:
         """Take in the articles and posts added to the store since."""
         with self._lock:
             self.index.refresh(self.store)
-            self._search = self._remember()
+            if self.memory.refresh(self.store):
+                self._search = self._new_search()
 
-    def _remember(self) -> Search:
-        new = list(read_posts(self.store, self._last_post))
-        if new:
-            self._last_post = new[-1].row
-            self.memory.extend(new)
-        elif self._last_post:
-            return self._search
+    def _new_search(self) -> Search:
         return Search(
             self.memory,
             self._generator,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from hashnews.arrays import Array, compiled, decay
 from hashnews.records import Reason
-from hashnews.suggest.sources.base import NAMED, MemorySource, many
-from hashnews.suggest.sources.neighbours import see
+from hashnews.suggest.sources.base import NAMED, Gathered, MemorySource, many, table_of
 
 if TYPE_CHECKING:
     from hashnews.suggest.candidates import Candidates
@@ -29,20 +30,23 @@ class Author(MemorySource):
     ranked = ("own_season", "own_similar")
     taken = {"own_season": 40, "own_similar": 15}
 
-    def gather(self, look: Look) -> None:
+    def gather(self, look: Look) -> Gathered:
         """Everything the author posted before."""
-        own = look.view.own
-        look.size = add_author(
-            own, look.scratch.similar[own], look.view.ages(own), *look.tags_of_rows,
-            look.columns(self), *look.table, look.size,
+        own, uses = look.view.own, look.view.own_uses
+        tags, numbers = np.unique(uses.tag, return_inverse=True)
+        table = table_of(tags, self)
+        add_author(
+            len(own), uses.post, numbers, uses.inline, look.own_likeness,
+            look.view.ages(own.time), table,
         )  # fmt: skip
+        return Gathered(tags, table)
 
     def reason(self, query: Query, found: Candidates, place: int) -> Reason | None:
         """How often the author used it."""
         evidence = found.evidence
         if not evidence.column("own")[place] + evidence.column("own_inline")[place]:
             return None
-        mine = evidence.view.own_posts(int(found.tags[place]))
+        mine = evidence.own_posts(int(found.tags[place]))
         text = f"used by the author {many(len(mine), 'time')}"
         return Reason(source=self.name, text=text, posts=mine[:NAMED], count=len(mine))
 
@@ -52,25 +56,19 @@ AUTHOR = Author()
 
 @compiled
 def add_author(
-    rows: Array, similar: Array, ages: Array, tag_starts: Array, tags: Array, inline: Array,
-    columns: Array, evidence: Array, seen: Array, size: int,
-) -> int:  # fmt: skip
-    """What the author did: rows oldest first, similarity of each, ages in days."""
-    trailing, within, week, season, latest, last, best, summed, streak = columns
-    posts = len(rows)
-    for at in range(posts):
-        row = rows[at]
-        for place in range(tag_starts[row], tag_starts[row + 1]):
-            tag = tags[place]
-            size = see(tag, evidence, seen, size)
-            evidence[tag, within if inline[place] else trailing] += 1
-            evidence[tag, week] += decay(ages[at], 4.0)
-            evidence[tag, season] += decay(ages[at], 40.0)
-            evidence[tag, latest] = 1.0 / (1.0 + 24 * ages[at])
-            if at >= posts - 5:
-                evidence[tag, last] += 1
-            if at == posts - 1:
-                evidence[tag, streak] = 1
-            evidence[tag, best] = max(evidence[tag, best], similar[at])
-            evidence[tag, summed] += similar[at] ** 2
-    return size
+    count: int, posts: Array, tags: Array, inline: Array, similar: Array, ages: Array, table: Array
+) -> None:
+    """What the uses in the author's posts say: oldest first, similarity of each, ages in days."""
+    trailing, within, week, season, latest, last, best, summed, streak = range(9)
+    for use in range(len(posts)):
+        at, row = posts[use], table[tags[use]]
+        row[within if inline[use] else trailing] += 1
+        row[week] += decay(ages[at], 4.0)
+        row[season] += decay(ages[at], 40.0)
+        row[latest] = 1.0 / (1.0 + 24 * ages[at])
+        if at >= count - 5:
+            row[last] += 1
+        if at == count - 1:
+            row[streak] = 1
+        row[best] = max(row[best], similar[at])
+        row[summed] += similar[at] ** 2

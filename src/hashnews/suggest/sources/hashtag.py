@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from hashnews.arrays import Array, compiled
+from hashnews.arrays import Array, compiled, starts_of
+from hashnews.index.segment import TagUses
+from hashnews.suggest.memory import View, used_within
 from hashnews.suggest.sources.base import Source
+from hashnews.times import A_DAY
 
 if TYPE_CHECKING:
     from hashnews.suggest.candidates import Candidates
     from hashnews.suggest.query import Query
+    from hashnews.suggest.sources.neighbours import Similarity
 
 # The statistics of a hashtag, in the order in which `describe` writes them.
 STATISTICS = (
@@ -19,6 +23,7 @@ STATISTICS = (
     "weeks_ago", "centre", "nearest_three", "own_share",
 )  # fmt: skip
 UNUSED = {"last_use": 1000.0, "first_use": 1000.0}  # days ago, of a hashtag nobody used
+READ = 200  # uses of a hashtag, the last ones, that say what it is like
 
 
 class HashtagItself(Source):
@@ -36,7 +41,7 @@ class HashtagItself(Source):
             for key, words in zip(found.keys, found.words, strict=True)
         ]
         sources = evidence.columns(SPEAKING) > 0
-        own_newest = view.ages(view.own[-1:])
+        own_newest = view.ages(view.own.time[-1:])
         about = (
             len(query.words),
             len(view.own),
@@ -59,46 +64,129 @@ SPEAKING = ("neighbours", "own", "week")
 HASHTAG = HashtagItself()
 
 
+class LastUses(NamedTuple):
+    """The last uses of some hashtags, part after part, hashtag after hashtag, oldest first."""
+
+    starts: Array  # of each hashtag in each part
+    time: Array
+    user: Array
+    inline: Array
+    similar: Array
+
+
+def statistics(tags: Array, view: View, similarity: Similarity, rooms: list[Array]) -> Array:
+    """What is known of hashtags: their past uses by anybody (`STATISTICS` names the columns)."""
+    out = np.zeros((len(tags), len(STATISTICS)))
+    for name, value in UNUSED.items():
+        out[:, STATISTICS.index(name)] = value
+    counts, first_use = np.zeros(len(tags), np.int64), np.full(len(tags), view.moment, np.int64)
+    since = np.zeros(len(tags), np.int64)  # no use before is among the last ones
+    read = {}
+    for at in view.newest_first():
+        part, segment = view.parts[at], view.parts[at].segment
+        first, last = used_within(part.tags.local(tags), *view.spans[at][:2], segment.tag_uses)
+        sizes, rows, *about = last_uses(
+            first, last, segment.tag_uses, segment.times, part.users.all, counts, first_use, since
+        )
+        if len(rows):
+            read[at] = (sizes, *about, similarity.of_rows(at, rows, rooms))
+    columns = [read[at] for at in sorted(read)]
+    if columns:
+        sizes, *merged = (np.concatenate(column) for column in zip(*columns, strict=True))
+        uses = LastUses(starts_of(sizes), *merged)
+        users = len(view.memory.users)
+        describe(counts, first_use, uses, view.moment, A_DAY, view.author, users, out)
+    return out
+
+
 @compiled
-def before(values: Array, first: int, last: int, limit: int) -> int:
-    """Where a list in `values[first:last]` reaches `limit`."""
-    return int(first + np.searchsorted(values[first:last], limit))
+def last_uses(
+    firsts: Array, lasts: Array, uses: TagUses, times: Array, users: Array, counts: Array,
+    first_use: Array, since: Array,
+) -> tuple[Array, Array, Array, Array, Array]:  # fmt: skip
+    """The last uses of each hashtag in a part: how many; row, time, author, whether inline.
+
+    Adds to the counts of uses, notes the first one, and since when there are enough.
+    """
+    sizes = np.zeros(len(firsts), np.int64)
+    for n in range(len(firsts)):
+        if lasts[n] > firsts[n]:
+            counts[n] += lasts[n] - firsts[n]
+            first_use[n] = min(first_use[n], times[uses.rows[firsts[n]]])
+            start = max(firsts[n], lasts[n] - READ)
+            if times[uses.rows[lasts[n] - 1]] < since[n]:
+                start = lasts[n]
+            while start < lasts[n] and times[uses.rows[start]] < since[n]:
+                start += 1
+            sizes[n] = lasts[n] - start
+            if sizes[n] == READ:
+                since[n] = times[uses.rows[start]]
+    size = sizes.sum()
+    rows, time = np.empty(size, np.int32), np.empty(size, np.int64)
+    author, within, at = np.empty(size, np.int32), np.empty(size, np.uint8), 0
+    for n in range(len(firsts)):
+        for use in range(lasts[n] - sizes[n], lasts[n]):
+            rows[at], time[at] = uses.rows[use], times[uses.rows[use]]
+            author[at] = users[uses.user[use]] if uses.user[use] >= 0 else -1
+            within[at] = uses.inline[use]
+            at += 1
+    return sizes, rows, time, author, within
+
+
+@compiled
+def latest(tag: int, tags: int, of: LastUses, ends: Array, places: Array) -> int:
+    """Fill `places` from its end with the last uses of a hashtag in all parts; returns how many."""
+    parts, found = len(ends), 0
+    for part in range(parts):
+        ends[part] = of.starts[part * tags + tag + 1]
+    while found < len(places):
+        newest = -1  # the part with the latest use
+        for part in range(parts):
+            if ends[part] > of.starts[part * tags + tag]:
+                use = ends[part] - 1
+                if newest < 0 or of.time[use] >= of.time[ends[newest] - 1]:
+                    newest = part
+        if newest < 0:
+            break
+        ends[newest] -= 1
+        found += 1
+        places[len(places) - found] = ends[newest]
+    return found
 
 
 @compiled
 def describe(
-    chosen: Array, limit: int, moment: int, day: int, times: Array, similar: Array,
-    use_starts: Array, use_row: Array, use_user: Array, use_inline: Array, author: int, out: Array,
+    counts: Array, first_use: Array, of: LastUses, moment: int, day: int, author: int,
+    known_users: int, out: Array,
 ) -> None:  # fmt: skip
-    """What is known of each chosen hashtag: its past uses by anybody (`STATISTICS` names them)."""
-    week = 7 * day
-    for n in range(len(chosen)):
-        if chosen[n] < 0:
+    """Fill the statistics of each hashtag from how often it was used and its last uses.
+
+    A use is by a new user if none of the thirty before it was by the same.
+    """
+    week, tags, steps = 7 * day, len(counts), 0
+    last_step = np.full(known_users + 1, -1, np.int64)  # of each user; nobody known is the last
+    ends, places = np.zeros((len(of.starts) - 1) // tags, np.int64), np.zeros(READ, np.int64)
+    for n in range(tags):
+        if counts[n] == 0:
             continue
-        first = use_starts[chosen[n]]
-        last = before(use_row, first, use_starts[chosen[n] + 1], limit)
-        if last == first:
-            continue
-        start = max(first, last - 200)
+        read = latest(n, tags, of, ends, places)
+        start, begin = READ - read, steps
         users, trailing, same_day, weekly, summed = 0, 0, 0, 0, 0.0
         best, second, third = 0.0, 0.0, 0.0
         mine = 0
-        for use in range(start, last):
-            row = use_row[use]
-            trailing += 1 - use_inline[use]
-            new = True
-            for earlier in range(max(start, use - 30), use):
-                if use_user[earlier] == use_user[use]:
-                    new = False
-                    break
-            users += new
-            if author >= 0 and use_user[use] == author:
+        for at in range(start, READ):
+            use = places[at]
+            trailing += 1 - of.inline[use]
+            users += last_step[of.user[use]] < max(steps - 30, begin)
+            last_step[of.user[use]] = steps
+            steps += 1
+            if author >= 0 and of.user[use] == author:
                 mine += 1
-            age = moment - times[row]
+            age = moment - of.time[use]
             if abs((age + week // 2) % week - week // 2) < day // 2:
                 weekly += 1
                 same_day += age > day
-            likeness = similar[row]
+            likeness = of.similar[use]
             summed += likeness
             if likeness > best:
                 best, second, third = likeness, best, second
@@ -106,13 +194,12 @@ def describe(
                 second, third = likeness, second
             elif likeness > third:
                 third = likeness
-        read = last - start
-        out[n, 0] = last - first
+        out[n, 0] = counts[n]
         out[n, 1] = trailing / read
         out[n, 2] = users
         out[n, 3] = users / read
-        out[n, 4] = (moment - times[use_row[last - 1]]) / day
-        out[n, 5] = (moment - times[use_row[first]]) / day
+        out[n, 4] = (moment - of.time[places[READ - 1]]) / day
+        out[n, 5] = (moment - first_use[n]) / day
         out[n, 6] = weekly / read
         out[n, 7] = same_day
         out[n, 8] = summed / read

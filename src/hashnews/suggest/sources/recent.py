@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hashnews.arrays import Array, compiled
+from hashnews.index.segment import RowUses
 from hashnews.records import Reason
-from hashnews.suggest.sources.base import MemorySource, many
-from hashnews.suggest.sources.neighbours import see
+from hashnews.suggest.memory import Memory, View
+from hashnews.suggest.sources.base import MemorySource, largest, many
 from hashnews.times import A_DAY
 
 if TYPE_CHECKING:
@@ -31,14 +32,10 @@ class Recent(MemorySource):
     ranked = ("day", "week")
     taken = {"six_hours": 10, "day": 25, "week": 20}
 
-    def gather(self, look: Look) -> None:
+    def gather(self, look: Look) -> RecentCounts:
         """All posts of the last four weeks."""
-        view = look.view
-        first = min(view.limit, view.memory.before(view.moment - 28 * A_DAY))
-        look.size = add_recent(
-            first, view.limit, view.ages(np.arange(first, view.limit)), *look.tags_of_rows,
-            look.columns(self), *look.table, look.size,
-        )  # fmt: skip
+        look.scratch.recent.move(look.view)
+        return look.scratch.recent
 
     def features(self, query: Query, found: Candidates) -> Array:
         """The counts, and the last day against the week: (day + 0.5) / (week / 7 + 0.5)."""
@@ -60,29 +57,86 @@ class Recent(MemorySource):
 RECENT = Recent()
 
 
+SPANS = np.array([A_DAY // 4, A_DAY, 3 * A_DAY, 7 * A_DAY, 28 * A_DAY], np.int64)
+WEEK = 3
+
+
+class RecentCounts:
+    """Uses of each hashtag within six hours, one, three and seven days and four weeks.
+
+    The last column is of inline uses within seven days. From one post to the next the counts move:
+    what came into a span is added, what left it is taken away.
+    """
+
+    def __init__(self, memory: Memory):
+        tags = len(memory.tags)
+        self._counts = np.zeros((tags, len(SPANS) + 1), np.int32)
+        self._rows = np.zeros((len(memory.parts), len(SPANS), 2), np.int64)  # of each span
+        self._listed = np.zeros(tags, bool)  # used within the week, perhaps some time ago
+        self._tags, self._size = np.zeros(tags, np.int32), 0
+
+    def move(self, view: View) -> None:
+        """Count what a post sees."""
+        since = view.moment - SPANS
+        for part, span, rows in zip(view.parts, view.spans, self._rows, strict=True):
+            first = np.clip(part.segment.times.searchsorted(since), span.low, span.limit)
+            if rows[-1, 0] != rows[-1, 1] or first[-1] < span.limit:
+                now = np.column_stack([first, np.full(len(first), span.limit)])
+                self._size = move_counts(
+                    rows, now, part.segment.row_uses, part.tags.all, self._counts, self._listed,
+                    self._tags, self._size,
+                )  # fmt: skip
+                rows[:] = now
+        self._size = drop_unused(self._counts, self._listed, self._tags, self._size)
+
+    def of(self, tags: Array) -> Array:
+        """The counts of some hashtags."""
+        found = np.zeros((len(tags), self._counts.shape[1]))
+        found[tags >= 0] = self._counts[tags[tags >= 0]]
+        return found
+
+    def best(self, column: int, most: int, signs: Array) -> Array:
+        """The hashtags used most often within a week or less."""
+        tags = self._tags[: self._size]
+        return tags[largest(self._counts[tags, column], signs[tags], most)]
+
+
 @compiled
-def add_recent(
-    first: int, limit: int, ages: Array, tag_starts: Array, tags: Array, inline: Array,
-    columns: Array, evidence: Array, seen: Array, size: int,
+def move_counts(
+    before: Array, now: Array, uses: RowUses, numbers: Array, counts: Array, listed: Array,
+    tags: Array, size: int,
 ) -> int:  # fmt: skip
-    """Uses within six hours, one, three and seven days and four weeks; `ages` from `first` on."""
-    hours, day, three, week, month, within = columns
-    for row in range(first, limit):
-        age = ages[row - first]
-        for place in range(tag_starts[row], tag_starts[row + 1]):
-            tag = tags[place]
-            size = see(tag, evidence, seen, size)
-            if inline[place]:
-                if age <= 7:
-                    evidence[tag, within] += 1
-                continue
-            evidence[tag, month] += 1
-            if age <= 7:
-                evidence[tag, week] += 1
-            if age <= 3:
-                evidence[tag, three] += 1
-            if age <= 1:
-                evidence[tag, day] += 1
-            if age <= 0.25:
-                evidence[tag, hours] += 1
+    """Take rows that left each span out of the counts and add those that came in."""
+    for span in range(len(now)):
+        first, last = before[span]
+        start, end = now[span]
+        for step, low, high in (
+            (-1, first, min(last, start)), (-1, max(first, end), last),
+            (1, start, min(end, first)), (1, max(start, last), end),
+        ):  # fmt: skip
+            for row in range(low, high):
+                for use in range(uses.starts[row], uses.starts[row + 1]):
+                    tag = numbers[uses.tag[use]]
+                    if not uses.inline[use]:
+                        counts[tag, span] += step
+                    elif span == WEEK:
+                        counts[tag, len(now)] += step
+                    if span == WEEK and not listed[tag]:
+                        listed[tag] = True
+                        tags[size] = tag
+                        size += 1
     return size
+
+
+@compiled
+def drop_unused(counts: Array, listed: Array, tags: Array, size: int) -> int:
+    """Take hashtags that were not used within the week off the list."""
+    kept = 0
+    for at in range(size):
+        tag = tags[at]
+        if counts[tag, WEEK]:
+            tags[kept] = tag
+            kept += 1
+        else:
+            listed[tag] = False
+    return kept

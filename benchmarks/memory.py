@@ -1,0 +1,293 @@
+"""How the memory of posts grows: start, one more post, look back, and the memory it takes.
+
+    python benchmarks/memory.py DATA/history/posts.jsonl.gz --posts 300000 --old OTHER/src
+    python benchmarks/memory.py DATA/history/posts.jsonl.gz --posts 1200000 --store
+
+The posts are repeated with other times until there are so many, spread evenly over 400 days. With
+`--old` the same is measured with the code of another checkout, one after the other, and what both
+say of the same candidates is compared. With `--store` the posts are in a store and the memory in
+files beside it: first built, then opened by a new process. Times are of the processor, one thread.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import pickle
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+
+from hashnews.files import RecordFile
+from hashnews.news.store import NewsStore
+from hashnews.posts import table
+from hashnews.posts.table import Remembered, remembered
+from hashnews.prepare.preparer import Preparer
+from hashnews.records import Hashtag, Post, PreparedPost
+from hashnews.suggest.candidates import find, with_features
+from hashnews.suggest.evidence import Scratch
+from hashnews.suggest.memory import Memory
+from hashnews.suggest.query import PostWithNews, Query
+from hashnews.suggest.sources import FEATURES
+from hashnews.text.entities import load_finder
+from hashnews.text.segment import shipped_segmenter
+
+DAY = 86_400_000_000
+SPAN = 400 * DAY
+FIRST = 1_500_000_000_000_000
+QUERIES, COMPARED = 300, 50
+
+
+def prepare(path: Path, out: Path) -> None:
+    """The posts as the memory keeps them, in a shuffled order."""
+    preparer = Preparer(shipped_segmenter(), load_finder("fast"))
+    posts = [remembered(post) for post in preparer.remember(RecordFile(path, Post))]
+    random.Random(1).shuffle(posts)
+    plain = [
+        (*post[:4], *([(tag.words, tag.written) for tag in tags] for tags in post[4:6]), post.body)
+        for post in posts
+    ]
+    out.write_bytes(pickle.dumps(plain))
+
+
+def load(path: Path) -> list[Remembered]:
+    """What `prepare` wrote, whatever code wrote it."""
+    return [
+        Remembered(row, posted, name, user, tuple(Hashtag(*tag) for tag in tags),
+                   tuple(Hashtag(*tag) for tag in inline), body)
+        for row, posted, name, user, tags, inline, body in pickle.loads(path.read_bytes())
+    ]  # fmt: skip
+
+
+def repeated(posts: Sequence[Remembered], count: int) -> Iterator[Remembered]:
+    """So many posts, evenly spread over the time there is."""
+    times = np.sort(np.random.default_rng(0).integers(FIRST, FIRST + SPAN, count)).tolist()
+    for at, moment in enumerate(times):
+        post = posts[at % len(posts)]
+        yield post._replace(row=at + 1, posted=moment, id=f"{at}-{post.id}")
+
+
+def resident(kind: str) -> float:
+    """Megabytes of this process: VmRSS now, RssAnon that are private, VmHWM at most."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(kind + ":"):
+            return int(line.split()[1]) / 1024
+    return 0.0
+
+
+def queries(posts: Sequence[Remembered], count: int) -> list[Query]:
+    """Posts of the memory asked again, each a little later than the one before, at its end."""
+    asked = []
+    for at in range(count):
+        post = posts[-1 - at]
+        ready = PreparedPost(id="q", user=post.user, body=post.body, entities=(), hashtags=())
+        moment = FIRST + SPAN - (count - at) * 20_000_000
+        asked.append(Query(PostWithNews(ready, moment, [], [])))
+    return asked
+
+
+def measure(prepared: Path, count: int, told: Path) -> dict[str, float]:
+    """All figures of the code that runs this."""
+    posts = load(prepared)
+    asked = queries(posts, QUERIES)
+    warm = Memory(repeated(posts, 500))
+    for _ in range(2):
+        warm.extend([posts[0]._replace(posted=FIRST)])
+    for query in asked[:20]:
+        with_features(query, find(query, warm, Scratch(warm)))
+    private = resident("RssAnon")
+    began = time.process_time()
+    memory = Memory(repeated(posts, count))
+    scratch = Scratch(memory)
+    figures = {"start s": time.process_time() - began}
+    for query in asked[:20]:
+        find(query, memory, scratch)
+    figures |= times_of(asked, memory, scratch)
+    figures["private MB"] = resident("RssAnon") - private
+    answers = [with_features(query, find(query, memory, scratch)) for query in asked[:COMPARED]]
+    told.write_bytes(pickle.dumps([(one.keys, one.features) for one in answers]))
+    taken, first = [], []
+    for at in range(50):
+        began = time.process_time()
+        memory.extend([posts[at]._replace(row=count + at + 1, posted=FIRST + SPAN + at)])
+        scratch = Scratch(memory)
+        taken.append(time.process_time() - began)
+        find(asked[at], memory, scratch)
+        first.append(time.process_time() - began)
+        if sum(taken) > 20:
+            break
+    figures["one more post ms, median"] = 1000 * median(taken)
+    figures["one more post ms, longest"] = 1000 * max(taken)
+    figures["answered from ms, median"] = 1000 * median(first)
+    grown = times_of(asked, memory, scratch)
+    return figures | {f"{name}, after growing": value for name, value in grown.items()}
+
+
+def folder_of_posts(store: NewsStore) -> Path:
+    """Where the files of a store's memory are."""
+    return store.path.with_name(store.path.name + ".posts")
+
+
+def build(prepared: Path, count: int, path: Path) -> dict[str, float]:
+    """Fill a store and build the files of its memory."""
+    with NewsStore(path, "write") as store:
+        rows = (table._as_row(post) for post in repeated(load(prepared), count))
+        while batch := list(islice(rows, 10_000)):
+            with store.database.transaction():
+                store.database.run_many(
+                    "INSERT INTO posts (posted, id, user, hashtags, inline, body) "
+                    "VALUES (?,?,?,?,?,?)",
+                    batch,
+                )
+        began = time.process_time()
+        Memory.open(store)
+        taken = time.process_time() - began
+    size = sum(file.stat().st_size for file in folder_of_posts(store).iterdir())
+    return {"first build s": taken, "bytes a post": size / count, "peak MB": resident("VmHWM")}
+
+
+def reopen(prepared: Path, path: Path) -> dict[str, float]:
+    """A new process opens what was built; then posts come in, one at a time."""
+    posts = load(prepared)[-1000:]
+    asked = queries(posts, QUERIES)
+    warm = Memory(repeated(posts, 500))
+    for query in asked[:20]:
+        find(query, warm, Scratch(warm))
+    private = resident("RssAnon")
+    with NewsStore(path, "write") as store:
+        began, there = time.process_time(), time.perf_counter()
+        memory = Memory.open(store)
+        find(asked[0], memory, Scratch(memory))
+        figures = {
+            "open and first answer s": time.process_time() - began,
+            "the same by the clock s": time.perf_counter() - there,
+        }
+        scratch = Scratch(memory)
+        for query in asked[:20]:
+            find(query, memory, scratch)
+        figures |= times_of(asked, memory, scratch)
+        figures["private MB"] = resident("RssAnon") - private
+        taken = []
+        for at in range(100):
+            new = posts[at]._replace(id=f"new-{at}", posted=FIRST + SPAN + at)
+            with store.database.transaction():
+                store.database.run_many(
+                    "INSERT INTO posts (posted, id, user, hashtags, inline, body) "
+                    "VALUES (?,?,?,?,?,?)",
+                    [table._as_row(new)],
+                )
+                store.database.raise_generation()
+            began = time.process_time()
+            memory.refresh(store)
+            scratch = Scratch(memory)
+            find(asked[at], memory, scratch)
+            taken.append(1000 * (time.process_time() - began))
+        figures["one more post, answered from ms, median"] = median(taken)
+        figures["one more post, answered from ms, longest"] = max(taken)
+        figures["segments"] = len(memory.parts)
+        grown = times_of(asked, memory, scratch)
+    return figures | {f"{name}, after growing": value for name, value in grown.items()}
+
+
+def times_of(asked: Sequence[Query], memory: Memory, scratch: Scratch) -> dict[str, float]:
+    """How long a look back takes."""
+    taken = []
+    for query in asked:
+        began = time.process_time()
+        find(query, memory, scratch)
+        taken.append(1000 * (time.process_time() - began))
+    mean, longest = float(np.mean(taken)), float(np.quantile(taken, 0.99))
+    return {"look back ms, mean": mean, "look back ms, p99": longest}
+
+
+def compare(old: Path, new: Path) -> dict[str, float]:
+    """What two codes say of the same posts: candidates of both, and the largest difference."""
+    plain = [at for at, name in enumerate(FEATURES) if not name.endswith(("_rank", "_of_best"))]
+    shared = total = 0
+    most = 0.0
+    for one, other in zip(*(pickle.loads(p.read_bytes()) for p in (old, new)), strict=True):
+        rows = dict(zip(other[0], other[1], strict=True))
+        total += len({*one[0], *other[0]})
+        for key, features in zip(one[0], one[1], strict=True):
+            if key in rows:
+                shared += 1
+                difference = np.abs(features - rows[key])[plain]
+                most = max(most, float((difference / (1 + np.abs(features[plain]))).max()))
+    return {"candidates of both": shared / total, "largest difference": most}
+
+
+def main() -> None:
+    """Measure, in a process of its own for each code."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("data", type=Path, help="posts to repeat, as JSON lines")
+    parser.add_argument("--posts", type=int, nargs="+", default=[100_000])
+    parser.add_argument("--old", type=Path, help="the src/ of another checkout")
+    parser.add_argument("--prepared", type=Path, help="where to keep the posts made ready")
+    parser.add_argument("--store", action="store_true", help="posts in a store, memory in files")
+    parser.add_argument("--child", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--step", choices=("build", "reopen"), help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.step == "build":
+        print(json.dumps(build(given.data, given.posts[0], given.child)))
+        return
+    if given.step == "reopen":
+        print(json.dumps(reopen(given.data, given.child)))
+        return
+    if given.child:
+        print(json.dumps(measure(given.data, given.posts[0], given.child)))
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        prepared = given.prepared or Path(folder) / "posts.pickle"
+        if not prepared.exists():
+            prepare(given.data, prepared)
+        codes = {"new": os.environ.get("PYTHONPATH", "")}
+        if given.old:
+            codes = {"old": str(given.old), **codes}
+        for count in given.posts if given.store else ():
+            path = Path(folder) / f"{count}.db"
+            print(f"\n{count:,} posts in a store")
+            for step in ("build", "reopen"):
+                source = os.environ.get("PYTHONPATH", "")
+                for name, value in run(prepared, count, path, source, "--step", step).items():
+                    print(f"{name:42}{value:12.2f}", flush=True)
+        for count in () if given.store else given.posts:
+            told = {name: Path(folder) / name for name in codes}
+            results = {name: run(prepared, count, told[name], codes[name]) for name in codes}
+            print(f"\n{count:,} posts")
+            for figure in next(iter(results.values())):
+                values = [results[name][figure] for name in codes]
+                ratio = f"   {values[0] / values[1]:8.1f} x" if len(values) > 1 else ""
+                print(f"{figure:42}" + "".join(f"{value:12.2f}" for value in values) + ratio)
+            if given.old:
+                print(json.dumps(compare(told["old"], told["new"])), flush=True)
+
+
+def run(prepared: Path, count: int, told: Path, source: str, *more: str) -> dict[str, float]:
+    """The figures of one code."""
+    command = [
+        sys.executable,
+        __file__,
+        str(prepared),
+        "--posts",
+        str(count),
+        "--child",
+        str(told),
+        *more,
+    ]
+    done = subprocess.run(
+        command, env=os.environ | {"PYTHONPATH": source}, check=True, stdout=subprocess.PIPE
+    )
+    return dict(json.loads(done.stdout.splitlines()[-1]))
+
+
+if __name__ == "__main__":
+    main()

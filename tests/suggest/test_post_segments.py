@@ -1,0 +1,174 @@
+"""The segments beside a store: whatever happened to both, they say what the store's posts say."""
+
+import os
+import random
+import shutil
+import signal
+import time
+from datetime import timedelta
+from itertools import count
+from unittest import mock
+
+import pytest
+from harbour import START, at, found_for, query_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hashnews.index import post_segments
+from hashnews.index.post_segments import folder_of_posts
+from hashnews.news.store import NewsStore
+from hashnews.posts.table import add_posts, delete_posts, read_posts
+from hashnews.prepare.preparer import Preparer
+from hashnews.records import Post
+from hashnews.suggest.memory import Memory
+from hashnews.text.entities import load_finder
+from hashnews.text.segment import shipped_segmenter
+
+WORDS = "budget vote council ferry harbour rain late tickets night good pass today".split()
+NUMBERS = count()
+
+
+def some_posts(chance, many):
+    """Posts of made-up times, late ones among them."""
+    posts = [
+        Post(
+            id=f"p{next(NUMBERS)}",
+            created_at=START + timedelta(hours=chance.uniform(0, 1000)),
+            user=chance.choice(["ann", "bob", "cyd", None]),
+            text=" ".join(chance.sample(WORDS, 4)) + f".\n#Tag{chance.randint(0, 9)} #Ferry",
+        )
+        for _ in range(many)
+    ]
+    return Preparer(shipped_segmenter(), load_finder("fast")).remember(posts)
+
+
+def same(memory, store, days=None):
+    """That a memory says what one says that is made of the store's posts now."""
+    whole = Memory(read_posts(store), days)
+    assert len(memory) == len(whole)
+    for hours, user in [(1001, "ann"), (700, "bob"), (300, None)]:
+        query = query_of(at(hours), user, "the ferry and the budget vote in the council")
+        one, other = found_for(memory, query), found_for(whole, query)
+        assert one.keys == other.keys
+        assert (one.features == other.features).all()
+
+
+@pytest.fixture(autouse=True)
+def _small():
+    with mock.patch.multiple(post_segments, FULL=40, BATCH=16, SAVED=4):
+        yield
+
+
+@pytest.fixture
+def store(tmp_path):
+    with NewsStore(tmp_path / "news.db", "write") as store:
+        yield store
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.randoms(use_true_random=False))
+def test_a_memory_that_is_refreshed_is_one_that_is_made_anew(tmp_path_factory, chance):
+    path = tmp_path_factory.mktemp("posts") / "news.db"
+    with NewsStore(path, "write") as store:
+        memories = [Memory.open(store)]
+        for _ in range(chance.randint(1, 8)):
+            step = chance.random()
+            if step < 0.5:
+                add_posts(store, some_posts(chance, chance.randint(1, 30)))
+            elif step < 0.7:
+                ids = [post.id for post in read_posts(store)]
+                delete_posts(store, chance.sample(ids, min(len(ids), chance.randint(0, 5))))
+            elif step < 0.8:
+                add_posts(store, some_posts(chance, 2), timedelta(hours=chance.uniform(300, 900)))
+            elif step < 0.9:
+                memories.append(Memory.open(store))
+            else:
+                chance.choice(memories).refresh(store)
+        for memory in [*memories, Memory.open(store)]:
+            memory.refresh(store)
+            same(memory, store)
+            assert not memory.refresh(store)
+
+
+def test_what_is_saved_is_not_read_again(store):
+    add_posts(store, some_posts(random.Random(1), 60))
+    Memory.open(store)
+    with mock.patch.object(post_segments, "build_segment") as built:
+        assert len(Memory.open(store)) == 60
+    assert not built.called
+
+
+def test_segments_of_another_store_are_made_again(tmp_path, store, caplog):
+    add_posts(store, some_posts(random.Random(1), 60))
+    Memory.open(store)
+    with NewsStore(tmp_path / "other.db", "write") as other:
+        add_posts(other, some_posts(random.Random(2), 50))
+        shutil.copytree(folder_of_posts(store), folder_of_posts(other))
+        same(Memory.open(other), other)
+    assert "another store" in caplog.text
+
+
+def test_a_backup_that_was_restored_is_not_mistaken_for_the_store(tmp_path):
+    path = tmp_path / "news.db"
+    with NewsStore(path, "write") as store:
+        add_posts(store, some_posts(random.Random(1), 60))
+        store.database.copy_to(tmp_path / "backup.db")
+        add_posts(store, some_posts(random.Random(2), 60))
+        Memory.open(store)
+    for old in tmp_path.glob("news.db*"):
+        if old.is_file():
+            old.unlink()
+    shutil.copy(tmp_path / "backup.db", path)
+    with NewsStore(path, "write") as store:
+        same(Memory.open(store), store)
+        add_posts(store, some_posts(random.Random(3), 60))
+        same(Memory.open(store), store)
+
+
+@pytest.mark.parametrize("harm", ["cut", "gone", "manifest", "garbage"])
+def test_damaged_segments_are_made_again(store, harm, caplog):
+    add_posts(store, some_posts(random.Random(1), 60))
+    Memory.open(store)
+    folder = folder_of_posts(store)
+    file = next(folder.glob("*.posts"))
+    if harm == "cut":
+        file.write_bytes(file.read_bytes()[:-8])
+    elif harm == "gone":
+        file.unlink()
+    else:
+        (folder / "manifest.json").write_text("{" if harm == "manifest" else "[]")
+    same(Memory.open(store), store)
+    assert "read again" in caplog.text
+    same(Memory.open(store), store)
+
+
+def test_a_full_disk_costs_nothing_but_the_files(store, caplog):
+    add_posts(store, some_posts(random.Random(1), 60))
+    with mock.patch.object(post_segments, "save_arrays", side_effect=OSError(28, "No space left")):
+        same(Memory.open(store), store)
+    assert "No space left" in caplog.text
+    same(Memory.open(store), store)
+
+
+def test_kills_while_segments_are_saved_harm_nothing(tmp_path):
+    chance, path = random.Random(5), tmp_path / "news.db"
+    killed = 0
+    for _ in range(20):
+        with NewsStore(path, "write") as store:
+            add_posts(store, some_posts(chance, 100))
+            ids = [post.id for post in read_posts(store)]
+            delete_posts(store, chance.sample(ids, 5))
+        child = os.fork()
+        if child == 0:
+            with NewsStore(path) as store:
+                Memory.open(store)
+            os._exit(0)
+        time.sleep(chance.uniform(0, 0.08))
+        os.kill(child, signal.SIGKILL)
+        killed += os.WIFSIGNALED(os.waitpid(child, 0)[1])
+        with NewsStore(path) as store:
+            if chance.random() < 0.3:
+                same(Memory.open(store), store)
+    assert killed > 5
+    with NewsStore(path) as store:
+        same(Memory.open(store), store)
