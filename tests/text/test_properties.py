@@ -172,6 +172,8 @@ def test_time_is_linear(function):
             whole = seconds(function, source)
             if whole > 0.25:  # shorter is beyond doubt, whatever the law
                 part = min(seconds(function, source[: len(source) // 8]) for _ in range(3))
+                if whole >= 16 * part:  # a busy machine? the best of three counts for both
+                    whole = min(whole, *(seconds(function, source) for _ in range(2)))
                 assert whole < 16 * part, f"{name}: {part:.3f} s, then {whole:.3f} s"
             assert whole < 5, name
 
