@@ -97,8 +97,10 @@ def is_said(query: Query, found: Candidates, place: int) -> bool:
     What only the model recalls is of the weeks it learnt from: stale for a later post, hindsight
     for an earlier one.
     """
-    known = found.tags[place] >= 0 or found.keys[place] in query.in_news
-    return bool(known) or query.said.issuperset(found.words[place])
+    key, words = found.keys[place], found.words[place]
+    if found.tags[place] >= 0 or key in query.in_news or key in query.in_post:
+        return True
+    return len(words) == 1 and words[0] in query.said  # words put together make scraps
 
 
 def is_private(view: View, tag: int) -> bool:
