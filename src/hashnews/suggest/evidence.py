@@ -29,7 +29,7 @@ class Scratch:
     """Room to work in, as large as a memory, and counts that move from post to post."""
 
     def __init__(self, memory: Memory):
-        self.rooms = [np.zeros(len(part.segment), np.int32) for part in memory.parts]
+        self.rooms = [np.zeros(len(part.segment)) for part in memory.parts]
         self.recent = RecentCounts(memory)
 
 
@@ -38,8 +38,8 @@ class Look:
 
     def __init__(self, view: View, scratch: Scratch, body: str):
         self.view, self.scratch = view, scratch
-        self.similarity = Similarity(view, body)
-        self.own_likeness = self.similarity.of_posts(view.own, scratch.rooms)
+        self.similarity = Similarity(view, body, scratch.rooms)
+        self.own_likeness = self.similarity.of_posts(view.own)
         self.near = self.similarity.nearest(self.own_likeness)
         self.near_uses = view.memory.uses(self.near.posts)
         self._gathered = [(source, source.gather(self)) for source in MEMORY_SOURCES]
@@ -59,7 +59,7 @@ class Look:
     def evidence(self, tags: Array) -> Evidence:
         """All that is known of some hashtags; a number below zero is of one nobody used."""
         columns = [gathered.of(tags) for _, gathered in self._gathered]
-        columns.append(statistics(tags, self.view, self.similarity, self.scratch.rooms))
+        columns.append(statistics(tags, self.view, self.similarity))
         return Evidence(self.view, self.near.posts, self.near_uses, np.hstack(columns))
 
 

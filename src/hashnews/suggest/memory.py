@@ -14,10 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hashnews.arrays import Array, Numbering, compiled
-from hashnews.index.packed import unfolded
+from hashnews.arrays import Array, Numbering, compiled, starts_of
 from hashnews.index.post_segments import PostSegments, folder_of_posts
-from hashnews.index.segment import Segment, TagUses
+from hashnews.index.segment import RowUses, Segment, TagUses
 from hashnews.news.store import NewsStore
 from hashnews.posts.table import Remembered
 from hashnews.times import A_DAY
@@ -41,12 +40,9 @@ class Numbers(NamedTuple):
         places = np.argsort(known).astype(np.int32)
         return cls(known, known[places], places)
 
-    def local(self, wanted: Array) -> Array:
-        """The segment's own numbers; -1 where it has none."""
-        if not len(self.all):
-            return np.full(len(wanted), -1, np.int32)
-        at = np.minimum(np.searchsorted(self.ordered, wanted), len(self.all) - 1)
-        return np.where(self.ordered[at] == wanted, self.places[at], np.int32(-1))
+    def local(self, wanted: int) -> int:
+        """The segment's own number; -1 where it has none."""
+        return local_number(wanted, self)
 
 
 class Part:
@@ -176,16 +172,18 @@ class Memory:
 
     def uses(self, posts: Posts) -> Uses:
         """The uses of hashtags in posts."""
-        found = [(np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0, np.uint8))]
-        for at in np.unique(posts.part).tolist():
-            part, mine = self.parts[at], np.flatnonzero(posts.part == at)
-            rows, (starts, tags, inline) = posts.row[mine], part.segment.row_uses
-            sizes = starts[rows + 1] - starts[rows]
-            listed = part.tags.all[unfolded(rows, starts, tags)]
-            found.append((np.repeat(mine, sizes), listed, unfolded(rows, starts, inline)))
-        post, tag, within = (np.concatenate(column) for column in zip(*found, strict=True))
-        order = np.argsort(post, kind="stable")
-        return Uses(post[order], tag[order], within[order])
+        chosen = [(at, np.flatnonzero(posts.part == at)) for at in np.unique(posts.part).tolist()]
+        sizes = np.zeros(len(posts), np.int64)
+        for at, mine in chosen:
+            starts, rows = self.parts[at].segment.row_uses.starts, posts.row[mine]
+            sizes[mine] = starts[rows + 1] - starts[rows]
+        starts = starts_of(sizes)
+        post = np.repeat(np.arange(len(posts)), sizes)
+        found = Uses(post, np.empty(len(post), np.int32), np.empty(len(post), np.uint8))
+        for at, mine in chosen:
+            part = self.parts[at]
+            fill_uses(mine, posts.row, part.segment.row_uses, part.tags.all, starts, found)
+        return found
 
 
 class Visible(NamedTuple):
@@ -226,7 +224,7 @@ class View:
         found = [np.zeros(0, np.int32)] * len(self.parts)
         if self.author != NOBODY:
             for at, (part, span) in enumerate(zip(self.parts, self.spans, strict=True)):
-                local = int(part.users.local(np.array([self.author]))[0])
+                local = part.users.local(self.author)
                 if local >= 0:
                     rows = part.segment.rows_of_user(local)
                     first, last = rows.searchsorted((span.low, span.limit_own))
@@ -237,6 +235,13 @@ class View:
     def own_uses(self) -> Uses:
         """The hashtags of the author's own posts."""
         return self.memory.uses(self.own)
+
+    @cached_property
+    def is_late(self) -> Array:
+        """Which of the author's own posts others may not see yet."""
+        limits = np.array([span.limit for span in self.spans], np.int64)
+        late: Array = self.own.row >= limits[self.own.part]
+        return late
 
     def ages(self, times: Array) -> Array:
         """How many days before the post moments are."""
@@ -261,10 +266,9 @@ class View:
 
     def is_known(self, tags: Array) -> Array:
         """Whether somebody used hashtags before the post."""
-        late = self.own.row >= np.array([s.limit for s in self.spans], np.int64)[self.own.part]
-        known = np.isin(tags, self.memory.uses(self.own.pick(late)).tag)
+        known = np.isin(tags, self.memory.uses(self.own.pick(self.is_late)).tag)
         for part, span in zip(self.parts, self.spans, strict=True):
-            first, last = used_within(part.tags.local(tags), *span[:2], part.segment.tag_uses)
+            first, last = used_within(tags, part.tags, *span[:2], part.segment.tag_uses)
             known |= last > first
         return known
 
@@ -277,7 +281,7 @@ class View:
         """The past uses of a hashtag in each part that has it."""
         found, wanted = [], np.array([tag])
         for part, span in zip(self.parts, self.spans, strict=True):
-            first, last = used_within(part.tags.local(wanted), *span[:2], part.segment.tag_uses)
+            first, last = used_within(wanted, part.tags, *span[:2], part.segment.tag_uses)
             if last[0] > first[0]:
                 found.append((part, int(first[0]), int(last[0])))
         return found
@@ -316,12 +320,34 @@ class View:
 
 
 @compiled
-def used_within(tags: Array, low: int, limit: int, uses: TagUses) -> tuple[Array, Array]:
+def local_number(wanted: int, numbers: Numbers) -> int:
+    """A segment's own number of a hashtag or user; -1 where it has none."""
+    at = np.searchsorted(numbers.ordered, wanted)
+    return numbers.places[at] if at < len(numbers.ordered) and numbers.ordered[at] == wanted else -1
+
+
+@compiled
+def used_within(
+    tags: Array, numbers: Numbers, low: int, limit: int, uses: TagUses
+) -> tuple[Array, Array]:
     """Which uses of each hashtag are those in rows from `low` up to `limit`: first and last."""
     firsts, lasts = np.zeros(len(tags), np.int64), np.zeros(len(tags), np.int64)
     for n in range(len(tags)):
-        if tags[n] >= 0 and limit > low:
-            start, end = uses.starts[tags[n]], uses.starts[tags[n] + 1]
+        tag = local_number(tags[n], numbers)
+        if tag >= 0 and limit > low:
+            start, end = uses.starts[tag], uses.starts[tag + 1]
             firsts[n] = start + np.searchsorted(uses.rows[start:end], low)
             lasts[n] = start + np.searchsorted(uses.rows[start:end], limit)
     return firsts, lasts
+
+
+@compiled
+def fill_uses(
+    mine: Array, rows: Array, of: RowUses, numbers: Array, starts: Array, found: Uses
+) -> None:
+    """Write the uses of some of the posts, those of one part, where they belong."""
+    for post in mine:
+        at = starts[post]
+        for use in range(of.starts[rows[post]], of.starts[rows[post] + 1]):
+            found.tag[at], found.inline[at] = numbers[of.tag[use]], of.inline[use]
+            at += 1

@@ -74,7 +74,7 @@ class LastUses(NamedTuple):
     similar: Array
 
 
-def statistics(tags: Array, view: View, similarity: Similarity, rooms: list[Array]) -> Array:
+def statistics(tags: Array, view: View, similarity: Similarity) -> Array:
     """What is known of hashtags: their past uses by anybody (`STATISTICS` names the columns)."""
     out = np.zeros((len(tags), len(STATISTICS)))
     for name, value in UNUSED.items():
@@ -84,12 +84,12 @@ def statistics(tags: Array, view: View, similarity: Similarity, rooms: list[Arra
     read = {}
     for at in view.newest_first():
         part, segment = view.parts[at], view.parts[at].segment
-        first, last = used_within(part.tags.local(tags), *view.spans[at][:2], segment.tag_uses)
+        first, last = used_within(tags, part.tags, *view.spans[at][:2], segment.tag_uses)
         sizes, rows, *about = last_uses(
             first, last, segment.tag_uses, segment.times, part.users.all, counts, first_use, since
         )
         if len(rows):
-            read[at] = (sizes, *about, similarity.of_rows(at, rows, rooms))
+            read[at] = (sizes, *about, similarity.of_rows(at, rows))
     columns = [read[at] for at in sorted(read)]
     if columns:
         sizes, *merged = (np.concatenate(column) for column in zip(*columns, strict=True))

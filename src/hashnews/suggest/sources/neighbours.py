@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 MOST = 100  # neighbours
 HALF_LIFE = 60.0  # days after which a neighbour counts half
-BLOCK = 2048  # rows that are looked at together
-SLACK = 1 + 1e-9  # sums of bounds may round down
+BLOCK = 1 << 14  # rows that are looked at together
+SLACK = 1 + 1e-9  # products may round down
 
 
 class SimilarPosts(MemorySource):
@@ -82,23 +82,15 @@ class Best(NamedTuple):
     row: Array
 
 
-class Terms(NamedTuple):
-    """The terms of a post that its past knows, heaviest first."""
-
-    weights: Array  # IDF^2, as shares of their sum
-    behind: Array  # the sum of the weights from each term on
-    bounds: Array  # the most that a row can be like the post by the terms from each on
-
-
 class Similarity:
     """sim(p, r) = sum of IDF(t)^2 over the terms of both / the sum over those of p, by length.
 
     The last factor is sqrt(|p| / |r|). IDF is that of the rows everybody may see; a term that only
-    the future knows is no term.
+    the future knows is no term. `rooms` has a number for each row of each part: what it shares.
     """
 
-    def __init__(self, view: View, body: str):
-        asked, self.view = terms(body), view
+    def __init__(self, view: View, body: str, rooms: list[Array]):
+        asked, self.view, self._rooms = terms(body), view, rooms
         parts = zip(view.parts, view.spans, strict=True)
         lists = [find_lists(asked, *span, part.segment.term_rows) for part, span in parts]
         counts = np.zeros(len(asked), np.int64)
@@ -108,26 +100,26 @@ class Similarity:
         squares = np.array([idf(view.size, int(count)) ** 2 for count in counts[known]])
         order = np.argsort(-squares, kind="stable")
         self._lists = [found[known[order]] for found in lists]
-        weights = squares[order] / squares.sum()
-        behind = np.append(np.cumsum(weights[::-1])[::-1], 0.0)
-        self._terms = Terms(weights, behind, bounds_of(weights))
+        weights, self._known = squares[order] / squares.sum(), len(known)
+        self._bounds = bounds_of(weights)
+        for part, span, found, room in zip(view.parts, view.spans, self._lists, rooms, strict=True):
+            rows = part.segment.term_rows.rows
+            add_shared(found, rows, weights, span.low, span.limit_own, room)
 
     def nearest(self, own: Array) -> Near:
         """The posts most like this one, older ones counting less; `own`: how like are the own."""
         view = self.view
         best = Best(*(np.zeros(MOST, kind) for kind in (float, float, int, int, int)))
         size, worst = 0, 0
-        for at in np.flatnonzero(own > 0).tolist():  # those that others may not see yet
-            part, row = int(view.own.part[at]), int(view.own.row[at])
-            if row >= view.spans[part].limit:
-                time = int(view.own.time[at])
-                score = own[at] * decay((view.moment - time) / A_DAY, HALF_LIFE)
-                size, worst = offer(best, size, worst, score, own[at], time, part, row)
+        for at in np.flatnonzero((own > 0) & view.is_late).tolist():
+            part, row, time = (int(column[at]) for column in view.own)
+            score = own[at] * decay((view.moment - time) / A_DAY, HALF_LIFE)
+            size, worst = offer(best, size, worst, score, own[at], time, part, row)
         for at in view.newest_first():
             segment, span = view.parts[at].segment, view.spans[at]
             size, worst = add_nearest(
-                self._lists[at], segment.term_rows.rows, self._terms, segment.lengths,
-                segment.times, at, span.low, span.limit, view.moment, A_DAY,
+                self._lists[at], segment.term_rows.rows, self._bounds, self._rooms[at],
+                segment.lengths, segment.times, at, span.low, span.limit, view.moment, A_DAY,
                 best, size, worst,
             )  # fmt: skip
         best = Best(*(column[:size] for column in best))
@@ -137,21 +129,18 @@ class Similarity:
         by = view.memory.authors(posts)
         return Near(posts, best.likeness, (by == view.author) & (by >= 0))
 
-    def of_posts(self, posts: Posts, rooms: list[Array]) -> Array:
+    def of_posts(self, posts: Posts) -> Array:
         """How like the post some are."""
         similar = np.zeros(len(posts))
         for at in np.unique(posts.part).tolist():
             mine = np.flatnonzero(posts.part == at)
-            similar[mine] = self.of_rows(at, posts.row[mine], rooms)
+            similar[mine] = self.of_rows(at, posts.row[mine])
         return similar
 
-    def of_rows(self, part: int, rows: Array, rooms: list[Array]) -> Array:
-        """How like the post rows of one part are; one may be asked for twice."""
-        segment = self.view.parts[part].segment
-        return likeness(
-            rows, self._lists[part], segment.term_rows.rows, self._terms.weights, segment.lengths,
-            rooms[part],
-        )  # fmt: skip
+    def of_rows(self, part: int, rows: Array) -> Array:
+        """How like the post rows of one part are."""
+        lengths = self.view.parts[part].segment.lengths
+        return likeness(rows, self._rooms[part], lengths, self._known)
 
 
 @compiled
@@ -171,19 +160,40 @@ def find_lists(asked: Array, low: int, limit: int, limit_own: int, of: TermRows)
 
 
 @compiled
-def bounds_of(weights: Array) -> Array:
-    """The most like a row can be that has only terms from each one on, heaviest first.
+def add_shared(
+    lists: Array, rows: Array, weights: Array, low: int, limit: int, room: Array
+) -> None:
+    """Fill `room` with the weights of the terms each row shares, added up heaviest first.
 
-    With j of them it is at least j long: max over j of (sum of the j heaviest) sqrt(|p| / j).
+    A block of rows at a time, so that what is added to stays in the cache.
     """
-    bounds = np.zeros(len(weights) + 1)
-    for first in range(len(weights)):
-        summed = 0.0
-        for at in range(first, len(weights)):
-            summed += weights[at]
-            bound = summed * math.sqrt(len(weights) / (at - first + 1))
-            bounds[first] = max(bounds[first], bound)
-    return bounds
+    at = lists[:, 0].copy()
+    for start in range(low, limit, BLOCK):
+        end = min(limit, start + BLOCK)
+        room[start:end] = 0.0
+        for term in range(len(weights)):
+            weight, place, last = weights[term], at[term], lists[term, 2]
+            while place < last and rows[place] < end:
+                room[rows[place]] += weight
+                place += 1
+            at[term] = place
+
+
+@compiled
+def similar_by(shared: float, known: int, length: int) -> float:
+    """The weights of shared terms times sqrt(|p| / |r|)."""
+    return shared * math.sqrt(known / max(1, length))
+
+
+@compiled
+def likeness(wanted: Array, room: Array, lengths: Array, known: int) -> Array:
+    """How like the post rows are."""
+    similar = np.zeros(len(wanted))
+    for n in range(len(wanted)):
+        shared = room[wanted[n]]
+        if shared > 0.0:
+            similar[n] = similar_by(shared, known, lengths[wanted[n]])
+    return similar
 
 
 @compiled
@@ -216,105 +226,64 @@ def offer(
 
 
 @compiled
+def bounds_of(weights: Array) -> Array:
+    """The most like a row can be that has only terms from each one on, heaviest first.
+
+    With j of them it is at least j long: max over j of (sum of the j heaviest) sqrt(|p| / j).
+    """
+    bounds = np.zeros(len(weights))
+    for first in range(len(weights)):
+        summed = 0.0
+        for at in range(first, len(weights)):
+            summed += weights[at]
+            bound = similar_by(summed, len(weights), at - first + 1)
+            bounds[first] = max(bounds[first], bound)
+    return bounds
+
+
+@compiled
 def add_nearest(
-    lists: Array, rows: Array, terms: Terms, lengths: Array, times: Array,
+    lists: Array, rows: Array, bounds: Array, room: Array, lengths: Array, times: Array,
     part: int, low: int, limit: int, moment: int, day: int, best: Best, size: int, worst: int,
 ) -> tuple[int, int]:  # fmt: skip
     """Offer the rows of a part that can be among the best by sim 2^(-age / 60), and no others.
 
     Newest first, a block at a time. Rows that have only light terms cannot be among the best once
-    enough others are: then only the rows of the heavier terms are looked at, and of these those
-    that can still reach the best are looked up in the lists of the light ones.
+    enough others are: then only the lists of the heavier terms are looked through.
     """
-    known = len(terms.weights)
-    ends, heavy = lists[:, 1].copy(), known
-    shared, touched = np.zeros(BLOCK), np.empty(BLOCK, np.int64)
+    known = len(bounds)
+    ends, heavy, whole = lists[:, 1].copy(), known, similar_by(1.0, known, 1)
     for end in range(limit, low, -BLOCK):
         start = max(low, end - BLOCK)
         fresh = decay((moment - times[end - 1]) / day, HALF_LIFE) * SLACK
         least = best.score[worst] if size == len(best.score) else 0.0
-        while heavy > 0 and terms.bounds[heavy - 1] * fresh < least:
+        while heavy > 0 and bounds[heavy - 1] * fresh < least:
             heavy -= 1
         if heavy == 0:
             break
-        count = 0
         for term in range(heavy):
             at = ends[term]
             while at > lists[term, 0] and rows[at - 1] >= start:
                 at -= 1
-                place = rows[at] - start
-                if shared[place] == 0.0:
-                    touched[count] = place
-                    count += 1
-                shared[place] += terms.weights[term]
+                row = rows[at]
+                shared = room[row]
+                if shared * whole * fresh < least:
+                    continue
+                similar = similar_by(shared, known, lengths[row])
+                if similar * fresh < least:
+                    continue
+                score = similar * decay((moment - times[row]) / day, HALF_LIFE)
+                if score >= least and not is_there(best, size, part, row):
+                    size, worst = offer(best, size, worst, score, similar, times[row], part, row)
+                    least = best.score[worst] if size == len(best.score) else 0.0
             ends[term] = at
-        for n in range(count):
-            place = touched[n]
-            found, row = shared[place], start + place
-            shared[place] = 0.0
-            factor = math.sqrt(known / max(1, lengths[row]))
-            least = best.score[worst] if size == len(best.score) else 0.0
-            if (found + terms.behind[heavy]) * factor * fresh < least:
-                continue
-            for term in range(heavy, known):
-                first, last = lists[term, 0], lists[term, 1]
-                at = first + np.searchsorted(rows[first:last], row)
-                if at < last and rows[at] == row:
-                    found += terms.weights[term]
-            similar = found * factor
-            score = similar * decay((moment - times[row]) / day, HALF_LIFE)
-            if score >= least:
-                size, worst = offer(best, size, worst, score, similar, times[row], part, row)
     return size, worst
 
 
 @compiled
-def likeness(
-    wanted: Array, lists: Array, rows: Array, weights: Array, lengths: Array, room: Array
-) -> Array:
-    """How like the post rows are: their terms are added up, heaviest first.
-
-    `room` has a zero for each row, before and after.
-    """
-    # A bit for each row that is asked for, and one for each that shares a term: a small table stays
-    # in the cache, and `room` is read only where there is something to find.
-    asked, sharing = np.zeros(len(room) // 8 + 1, np.uint8), np.zeros(len(room) // 8 + 1, np.uint8)
-    distinct, count = np.empty(len(wanted), np.int32), 0
-    for row in wanted:
-        if not asked[row >> 3] >> (row & 7) & 1:
-            asked[row >> 3] |= 1 << (row & 7)
-            distinct[count] = row
-            count += 1
-    found, shared, size = np.empty(count, np.int32), np.zeros(count), 0
-    for term in range(len(weights)):
-        first, last = lists[term, 0], lists[term, 2]
-        walk = last - first <= 8 * count
-        for n in range(last - first if walk else count):
-            if walk:
-                row = rows[first + n]
-                if not asked[row >> 3] >> (row & 7) & 1:
-                    continue
-            else:
-                row = distinct[n]
-                at = first + np.searchsorted(rows[first:last], row)
-                if at == last or rows[at] != row:
-                    continue
-            if room[row] == 0:
-                sharing[row >> 3] |= 1 << (row & 7)
-                found[size] = row
-                size += 1
-                room[row] = size
-            shared[room[row] - 1] += weights[term]
-    for n in range(size):
-        shared[n] *= math.sqrt(len(weights) / max(1, lengths[found[n]]))
-    similar = np.zeros(len(wanted))
-    for n in range(len(wanted)):
-        row = wanted[n]
-        if sharing[row >> 3] >> (row & 7) & 1:
-            similar[n] = shared[room[row] - 1]
-    for n in range(size):
-        room[found[n]] = 0
-    return similar
+def is_there(best: Best, size: int, part: int, row: int) -> bool:
+    """Whether a post is among the best."""
+    return bool(np.any((best.row[:size] == row) & (best.part[:size] == part)))
 
 
 @compiled
