@@ -1,12 +1,13 @@
 """How the memory of posts grows: start, one more post, look back, and the memory it takes.
 
     python benchmarks/memory.py DATA/history/posts.jsonl.gz --posts 300000 --old OTHER/src
-    python benchmarks/memory.py DATA/history/posts.jsonl.gz --posts 1200000 --store
+    python benchmarks/memory.py DATA/history/posts.jsonl.gz --posts 1200000 10000000 --store
 
-The posts are repeated with other times until there are so many, spread evenly over 400 days. With
-`--old` the same is measured with the code of another checkout, one after the other, and what both
-say of the same candidates is compared. With `--store` the posts are in a store and the memory in
-files beside it: first built, then opened by a new process. Times are of the processor, one thread.
+The posts are repeated with other times until there are so many, spread evenly over 400 days, or
+3,000 a day where that takes longer; a post sees 400 days. With `--old` the same is measured with
+the code of another checkout, one after the other, and what both say of the same candidates is
+compared. With `--store` the posts are in a store and the memory in files beside it: first built,
+then opened by a new process, then by two that suggest. Times are of the processor, one thread.
 """
 
 from __future__ import annotations
@@ -42,9 +43,10 @@ from hashnews.text.entities import load_finder
 from hashnews.text.segment import shipped_segmenter
 
 DAY = 86_400_000_000
-SPAN = 400 * DAY
-FIRST = 1_500_000_000_000_000
+DAYS, A_DAY = 400, 3000  # at least so many, at most so many posts each
+LAST = 1_500_000_000_000_000 + DAYS * DAY
 QUERIES, COMPARED = 300, 50
+ID = 1_200_000_000_000_000_000  # ids have 19 digits, as those of a large network
 
 
 def prepare(path: Path, out: Path) -> None:
@@ -70,10 +72,11 @@ def load(path: Path) -> list[Remembered]:
 
 def repeated(posts: Sequence[Remembered], count: int) -> Iterator[Remembered]:
     """So many posts, evenly spread over the time there is."""
-    times = np.sort(np.random.default_rng(0).integers(FIRST, FIRST + SPAN, count)).tolist()
+    first = LAST - max(DAYS, count // A_DAY) * DAY
+    times = np.sort(np.random.default_rng(0).integers(first, LAST, count)).tolist()
     for at, moment in enumerate(times):
         post = posts[at % len(posts)]
-        yield post._replace(row=at + 1, posted=moment, id=f"{at}-{post.id}")
+        yield post._replace(row=at + 1, posted=moment, id=str(ID + at))
 
 
 def resident(kind: str) -> float:
@@ -90,7 +93,7 @@ def queries(posts: Sequence[Remembered], count: int) -> list[Query]:
     for at in range(count):
         post = posts[-1 - at]
         ready = PreparedPost(id="q", user=post.user, body=post.body, entities=(), hashtags=())
-        moment = FIRST + SPAN - (count - at) * 20_000_000
+        moment = LAST - (count - at) * 20_000_000
         asked.append(Query(PostWithNews(ready, moment, [], [])))
     return asked
 
@@ -101,12 +104,12 @@ def measure(prepared: Path, count: int, told: Path) -> dict[str, float]:
     asked = queries(posts, QUERIES)
     warm = Memory(repeated(posts, 500))
     for _ in range(2):
-        warm.extend([posts[0]._replace(posted=FIRST)])
+        warm.extend([posts[0]._replace(posted=LAST - DAY)])
     for query in asked[:20]:
         with_features(query, find(query, warm, Scratch(warm)))
     private = resident("RssAnon")
     began = time.process_time()
-    memory = Memory(repeated(posts, count))
+    memory = Memory(repeated(posts, count), DAYS)
     scratch = Scratch(memory)
     figures = {"start s": time.process_time() - began}
     for query in asked[:20]:
@@ -118,7 +121,7 @@ def measure(prepared: Path, count: int, told: Path) -> dict[str, float]:
     taken, first = [], []
     for at in range(50):
         began = time.process_time()
-        memory.extend([posts[at]._replace(row=count + at + 1, posted=FIRST + SPAN + at)])
+        memory.extend([posts[at]._replace(row=count + at + 1, posted=LAST + at)])
         scratch = Scratch(memory)
         taken.append(time.process_time() - began)
         find(asked[at], memory, scratch)
@@ -165,7 +168,7 @@ def reopen(prepared: Path, path: Path) -> dict[str, float]:
     private = resident("RssAnon")
     with NewsStore(path, "write") as store:
         began, there = time.process_time(), time.perf_counter()
-        memory = Memory.open(store)
+        memory = Memory.open(store, DAYS)
         find(asked[0], memory, Scratch(memory))
         figures = {
             "open and first answer s": time.process_time() - began,
@@ -178,7 +181,7 @@ def reopen(prepared: Path, path: Path) -> dict[str, float]:
         figures["private MB"] = resident("RssAnon") - private
         taken = []
         for at in range(100):
-            new = posts[at]._replace(id=f"new-{at}", posted=FIRST + SPAN + at)
+            new = posts[at]._replace(id=f"new-{at}", posted=LAST + at)
             with store.database.transaction():
                 store.database.run_many(
                     "INSERT INTO posts (posted, id, user, hashtags, inline, body) "

@@ -38,6 +38,11 @@ def decay(age: Any, half_life: float) -> Any:
     return 2.0 ** (-age / half_life)
 
 
+def smallest(numbers: Array) -> Array:
+    """Whole numbers in the smallest type that holds them."""
+    return numbers.astype(np.min_scalar_type(int(numbers.max(initial=0))))
+
+
 def starts_of(sizes: Array) -> Array:
     """Where each of consecutive lists begins, and where the last one ends."""
     starts = np.zeros(len(sizes) + 1, np.int64)

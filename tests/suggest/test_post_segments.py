@@ -42,6 +42,17 @@ def some_posts(chance, many):
     return Preparer(shipped_segmenter(), load_finder("fast")).remember(posts)
 
 
+def change(store, chance):
+    """Somebody writes another text, other hashtags or another time into the table."""
+    ids = [post.id for post in read_posts(store)]
+    for identifier in chance.sample(ids, min(len(ids), 3)):
+        column, value = chance.choice(
+            [("body", "rain tonight"), ("hashtags", '[["#Rain","rain"]]'), ("posted", at(30))]
+        )
+        value = value + next(NUMBERS) if column == "posted" else value
+        store.database.run(f"UPDATE posts SET {column} = ? WHERE id = ?", (value, identifier))
+
+
 def same(memory, store, days=None):
     """That a memory says what one says that is made of the store's posts now."""
     whole = Memory(read_posts(store), days)
@@ -78,6 +89,8 @@ def test_a_memory_that_is_refreshed_is_one_that_is_made_anew(tmp_path_factory, c
             elif step < 0.7:
                 ids = [post.id for post in read_posts(store)]
                 delete_posts(store, chance.sample(ids, min(len(ids), chance.randint(0, 5))))
+            elif step < 0.75:
+                change(store, chance)
             elif step < 0.8:
                 add_posts(store, some_posts(chance, 2), timedelta(hours=chance.uniform(300, 900)))
             elif step < 0.9:

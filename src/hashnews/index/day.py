@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hashnews.arrays import Array, compiled, number_all, starts_of
+from hashnews.arrays import Array, compiled, number_all, smallest, starts_of
 from hashnews.errors import ModelError
 from hashnews.index.packed import Strings, in_order, pack
 from hashnews.index.tokenise import read_words
@@ -52,11 +52,6 @@ class Entry(NamedTuple):
 def fold_entity(entity: str) -> str:
     """An entity as it is compared: lower-case, one space between tokens."""
     return " ".join(entity.lower().split())
-
-
-def smallest(numbers: Array) -> Array:
-    """Whole numbers in the smallest type that holds them."""
-    return numbers.astype(np.min_scalar_type(int(numbers.max(initial=0))))
 
 
 def build_day(entries: Iterable[Entry], settings: Settings) -> Day:

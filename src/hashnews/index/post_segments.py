@@ -22,15 +22,15 @@ from hashnews.errors import ModelError
 from hashnews.index.array_file import map_arrays, save_arrays
 from hashnews.index.segment import Segment, build_segment, merged, without
 from hashnews.news.store import NewsStore
-from hashnews.posts.table import Remembered, read_posts
+from hashnews.posts.table import Remembered, checksums, pick_posts, read_posts
 from hashnews.saved import FileSum, check_file, file_sum, read_manifest, write_manifest
 from hashnews.times import A_DAY
 
 KIND = "post index"
-READING = 1  # raised when posts are read in another way: older segments are made again
+READING = 2  # raised when posts are read in another way: older segments are made again
 MAGIC = b"hashnews posts1\n"
 MERGE = 4  # a segment is merged with the one before it unless that is so many times larger ...
-FULL = 1 << 18  # ... or the two have more posts than this
+FULL = 1 << 18  # ... or the two have more posts than this; a row has three bytes
 BATCH = 1 << 16  # posts read at a time
 SAVED = 1 << 12  # posts, at least, of a segment that is a file
 LOGGER = logging.getLogger("hashnews.index")  # unless told otherwise, a line on standard error
@@ -80,32 +80,30 @@ class PostSegments:
                 self._forget()
             ((self.since,),) = store.database.rows("SELECT coalesce(min(posted), 0) FROM posts")
             if self._writer:
-                self._drop(store, store.changes_since(self._generation, "posts"))
+                self._follow(store, store.changes_since(self._generation, "posts"))
             self._writer, self._generation = state.writer, state.generation
             self.extend(read_posts(store, self._last_row))
             self._save()
         return self.all != before or self.since != since
 
-    def _drop(self, store: NewsStore, days: list[int]) -> None:
-        """Leave out the posts of some days that the store does not have any more.
+    def _follow(self, store: NewsStore, days: list[int]) -> None:
+        """Leave out the posts of some days that the store does not have, and read changed ones.
 
         What is older than all the store has stays where it is: `since` says that it is gone.
         """
-        there = [
-            row
-            for day in days
-            for (row,) in store.database.rows(
-                "SELECT row FROM posts WHERE posted >= ? AND posted < ?",
-                (day * A_DAY, (day + 1) * A_DAY),
-            )
-        ]
-        alive = np.array(there, np.int64)
+        there = {row: value for day in days for row, value in checksums(store, day).items()}
         for at, segment in enumerate(self.all):
             first = segment.times.searchsorted(self.since)
-            gone = np.isin(segment.times // A_DAY, days) & ~np.isin(segment.rows, alive)
+            of_days = np.flatnonzero(np.isin(segment.times // A_DAY, days))
+            known = zip(segment.rows[of_days].tolist(), segment.sums[of_days].tolist(), strict=True)
+            gone = np.zeros(len(segment), bool)
+            gone[of_days] = [there.get(row) != value for row, value in known]
             gone[:first] = first == len(segment)
             if gone.any():
+                changed = [row for row in segment.rows[gone].tolist() if row in there]
                 self.all[at] = without(segment, gone)
+                if changed:
+                    self.all[at] = merged(self.all[at], build_segment(pick_posts(store, changed)))
         self.all = [segment for segment in self.all if len(segment)]
 
     def _read_manifest(self) -> None:

@@ -14,12 +14,13 @@ from zlib import crc32
 
 import numpy as np
 
-from hashnews.arrays import Array, compiled, groups_of, joined, starts_of
+from hashnews.arrays import Array, compiled, groups_of, joined, smallest, starts_of
 from hashnews.index.packed import Strings, pack, unfolded
 from hashnews.posts.table import Remembered
 from hashnews.text.terms import terms
 
 EITHER = np.array([0, 1], np.uint8)  # trailing, inline
+LONGEST = 65_535  # terms of one post that count
 STRINGS = ("id", "user", "tag", "words", "form")
 
 
@@ -28,7 +29,14 @@ class TermRows(NamedTuple):
 
     vocabulary: Array
     starts: Array
-    rows: Array
+    low: Array  # of each row the last 16 bits
+    high: Array  # ... and those before: three bytes, for lists are what takes most room
+
+    @property
+    def rows(self) -> Array:
+        """All rows, list after list."""
+        rows: Array = self.low | self.high.astype(np.int32) << 16
+        return rows
 
 
 class RowUses(NamedTuple):
@@ -55,9 +63,11 @@ class Segment:
         for array in arrays.values():
             array.flags.writeable = False  # mapped ones are; one kind of array is compiled for
         self.arrays = arrays
-        self.times, self.rows = arrays["times"], arrays["rows"]
+        self.times, self.rows, self.sums = arrays["times"], arrays["rows"], arrays["sums"]
         self.user, self.lengths = arrays["user"], arrays["lengths"]
-        self.term_rows = TermRows(arrays["vocabulary"], arrays["list_starts"], arrays["list_rows"])
+        self.term_rows = TermRows(
+            *(arrays[name] for name in ("vocabulary", "list_starts", "list_low", "list_high"))
+        )
         self.row_uses = RowUses(arrays["use_starts"], arrays["use_tag"], arrays["use_inline"])
         self.tag_uses = TagUses(
             *(arrays[f"tag_{name}"] for name in ("starts", "rows", "inline", "user"))
@@ -113,15 +123,16 @@ def build_segment(posts: Iterable[Remembered]) -> Segment:
         {
             "times": np.array([post.posted for post in ordered], np.int64),
             "rows": np.array([post.row for post in ordered], np.int64),
+            "sums": np.array([post.checksum for post in ordered], np.uint32),
             "user": _int32([-1 if p.user is None else user_of[p.user] for p in ordered]),
-            "lengths": _int32(sizes),
+            "lengths": np.minimum(sizes, LONGEST).astype(np.uint16),
             "use_starts": _int32(starts_of(np.array([len(tags) for tags in used], np.int64))),
             "use_tag": _int32([tag_of[tag.key] for tags in used for tag in tags]),
             "use_inline": np.concatenate([np.zeros(0, np.uint8), *within]),
             "vocabulary": vocabulary,
             "list_starts": _int32(lists.starts),
-            "list_rows": _int32(lists.values),
         },
+        lists.values,
         _int32([form_of[tag.written] for tags in used for tag in tags]),
         pack([post.id for post in ordered]),
         (users, keys, [words[key] for key in keys], forms),
@@ -134,21 +145,28 @@ def _numbers(names: Iterable[str]) -> tuple[list[str], dict[str, int]]:
     return ordered, {name: number for number, name in enumerate(ordered)}
 
 
+def _uint8(numbers: Array) -> Array:
+    return numbers.astype(np.uint8)
+
+
 def _int32(numbers: Sequence[int] | Array) -> Array:
     return np.asarray(numbers, np.int32)
 
 
 def _segment(
     arrays: dict[str, Array],
+    listed: Array,
     forms: Array,
     ids: tuple[Array, Array],
     names: tuple[Sequence[str], ...],
 ) -> Segment:
-    """A segment with the lists that follow from its uses and users; `forms` of the uses."""
+    """A segment with what follows; `listed`: the rows of all terms, `forms`: of the uses."""
     users, keys, _, _ = names
+    arrays["list_low"], arrays["list_high"] = listed.astype(np.uint16), _uint8(listed >> 16)
+    arrays["rows"] = smallest(arrays["rows"])
     packed = (ids, *map(pack, names))
     for kind, (text, sizes) in zip(STRINGS, packed, strict=True):
-        arrays[f"{kind}_text"], arrays[f"{kind}_sizes"] = text, _int32(sizes)
+        arrays[f"{kind}_text"], arrays[f"{kind}_sizes"] = text, smallest(sizes)
     arrays["tag_sign"] = np.array([crc32(key.encode()) for key in keys], np.uint32)
     count, tags = len(arrays["times"]), arrays["use_tag"]
     use_row = np.repeat(np.arange(count, dtype=np.int32), np.diff(arrays["use_starts"]))
@@ -192,6 +210,7 @@ def merged(first: Segment, second: Segment) -> Segment:
         {
             "times": _both(both, "times")[order],
             "rows": _both(both, "rows")[order],
+            "sums": _both(both, "sums")[order],
             "user": np.concatenate(users)[order],
             "lengths": _both(both, "lengths")[order],
             "use_starts": _int32(starts_of(sizes[order])),
@@ -199,8 +218,8 @@ def merged(first: Segment, second: Segment) -> Segment:
             "use_inline": unfolded(order, starts, _both(both, "use_inline")),
             "vocabulary": vocabulary,
             "list_starts": _int32(starts_of(list_sizes)),
-            "list_rows": rows,
         },
+        rows,
         of_uses("form", [part.forms_of_uses() for part in both]),
         (unfolded(order, starts_of(id_sizes), _both(both, "id_text")), id_sizes[order]),
         (names["user"], names["tag"], [words[key] for key in names["tag"]], names["form"]),
@@ -229,6 +248,7 @@ def without(segment: Segment, gone: Array) -> Segment:
         {
             "times": segment.times[kept],
             "rows": segment.rows[kept],
+            "sums": arrays["sums"][kept],
             "user": _int32(user),
             "lengths": segment.lengths[kept],
             "use_starts": _int32(starts_of(sizes)),
@@ -236,8 +256,8 @@ def without(segment: Segment, gone: Array) -> Segment:
             "use_inline": unfolded(kept, starts, segment.row_uses.inline),
             "vocabulary": lists.vocabulary[said],
             "list_starts": _int32(starts_of(list_sizes)),
-            "list_rows": rows[rows >= 0],
         },
+        rows[rows >= 0],
         _int32(form),
         (unfolded(kept, id_starts, arrays["id_text"]), arrays["id_sizes"][kept]),
         (
@@ -258,9 +278,16 @@ def _merged_lists(both: Sequence[Segment], places: Sequence[Array]) -> tuple[Arr
     first, second = (part.term_rows for part in both)
     vocabulary = np.union1d(first.vocabulary, second.vocabulary)
     sizes = np.zeros(len(vocabulary), np.int64)
-    rows = np.empty(len(first.rows) + len(second.rows), np.int32)
+    rows = np.empty(len(first.low) + len(second.low), np.int32)
     merge_lists(vocabulary, first, places[0], second, places[1], sizes, rows)
     return vocabulary, sizes, rows
+
+
+@compiled
+def row_at(of: TermRows, at: int) -> int:
+    """One of the rows of the lists."""
+    row: int = of.low[at] | of.high[at] << 16
+    return row
 
 
 @compiled
@@ -280,14 +307,8 @@ def merge_lists(
             two += 1
         begin = size
         while a < a_end or b < b_end:
-            take = b == b_end
-            if a < a_end and b < b_end:
-                take = places[ones.rows[a]] < other_places[others.rows[b]]
-            if take:
-                out[size] = places[ones.rows[a]]
-                a += 1
-            else:
-                out[size] = other_places[others.rows[b]]
-                b += 1
-            size += 1
+            mine = places[row_at(ones, a)] if a < a_end else len(out)
+            other = other_places[row_at(others, b)] if b < b_end else len(out)
+            out[size] = min(mine, other)
+            a, b, size = a + (mine < other), b + (other < mine), size + 1
         sizes[term] = size - begin

@@ -12,14 +12,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
 from itertools import islice
 from typing import Any, NamedTuple
+from zlib import crc32
 
 from hashnews.errors import StoreError
 from hashnews.news.store import PAGE, NewsStore
 from hashnews.records import Hashtag, PreparedPost
-from hashnews.times import MICROSECOND, microseconds, moment_of, time_of
+from hashnews.times import A_DAY, MICROSECOND, microseconds, moment_of, time_of
 
 KEPT = timedelta(days=400)  # what comes back comes back within a year: holidays, votes, seasons
 BATCH = 1000
+COLUMNS = "row, posted, id, user, hashtags, inline, body"
 
 
 class Remembered(NamedTuple):
@@ -32,6 +34,7 @@ class Remembered(NamedTuple):
     hashtags: tuple[Hashtag, ...]
     inline: tuple[Hashtag, ...]
     body: str
+    checksum: int = 0  # of its row in the store: another one where somebody changed it
 
 
 class AddedPosts(NamedTuple):
@@ -93,19 +96,41 @@ def last_post(store: NewsStore) -> int:
 def read_posts(store: NewsStore, after: int = 0) -> Iterator[Remembered]:
     """The posts of rows past `after`, in the order they were added."""
     while page := store.database.rows(
-        "SELECT row, posted, id, user, hashtags, inline, body FROM posts WHERE row > ? "
-        "ORDER BY row LIMIT ?",
-        (after, PAGE),
+        f"SELECT {COLUMNS} FROM posts WHERE row > ? ORDER BY row LIMIT ?", (after, PAGE)
     ):
-        for row, posted, identifier, user, hashtags, inline, body in page:
-            try:
-                yield Remembered(
-                    row, posted, identifier, user, _hashtags(hashtags), _hashtags(inline), body
-                )
-            except (TypeError, ValueError):
-                problem = f"{store.path} is damaged in post {row}: restore a backup"
-                raise StoreError(problem) from None
+        yield from (_read_row(store, row) for row in page)
         after = page[-1][0]
+
+
+def pick_posts(store: NewsStore, rows: Sequence[int]) -> list[Remembered]:
+    """The posts of some rows."""
+    picked = "SELECT value FROM json_each(?)"
+    found = store.database.rows(
+        f"SELECT {COLUMNS} FROM posts WHERE row IN ({picked})", (json.dumps(rows),)
+    )
+    return [_read_row(store, row) for row in found]
+
+
+def checksums(store: NewsStore, day: int) -> dict[int, int]:
+    """The rows of a day's posts, counted from 1970, and their checksums."""
+    within = (day * A_DAY, (day + 1) * A_DAY)
+    found = store.database.rows(
+        f"SELECT {COLUMNS} FROM posts WHERE posted >= ? AND posted < ?", within
+    )
+    return {row[0]: _checksum(row) for row in found}
+
+
+def _checksum(row: tuple[Any, ...]) -> int:
+    return crc32(repr(row).encode("utf-8", "surrogatepass"))
+
+
+def _read_row(store: NewsStore, row: tuple[Any, ...]) -> Remembered:
+    number, posted, identifier, user, hashtags, inline, body = row
+    try:
+        trailing, within = _hashtags(hashtags), _hashtags(inline)
+    except (TypeError, ValueError):
+        raise StoreError(f"{store.path} is damaged in post {number}: restore a backup") from None
+    return Remembered(number, posted, identifier, user, trailing, within, body, _checksum(row))
 
 
 def count_posts(store: NewsStore) -> dict[str, Any]:

@@ -80,14 +80,15 @@ def statistics(tags: Array, view: View, similarity: Similarity) -> Array:
     for name, value in UNUSED.items():
         out[:, STATISTICS.index(name)] = value
     counts, first_use = np.zeros(len(tags), np.int64), np.full(len(tags), view.moment, np.int64)
-    since = np.zeros(len(tags), np.int64)  # no use before is among the last ones
+    have, oldest = np.zeros(len(tags), np.int64), first_use.copy()  # of the last uses read so far
     read = {}
     for at in view.newest_first():
         part, segment = view.parts[at], view.parts[at].segment
         first, last = used_within(tags, part.tags, *view.spans[at][:2], segment.tag_uses)
         sizes, rows, *about = last_uses(
-            first, last, segment.tag_uses, segment.times, part.users.all, counts, first_use, since
-        )
+            first, last, segment.tag_uses, segment.times, part.users.all, counts, first_use, have,
+            oldest,
+        )  # fmt: skip
         if len(rows):
             read[at] = (sizes, *about, similarity.of_rows(at, rows))
     columns = [read[at] for at in sorted(read)]
@@ -102,25 +103,24 @@ def statistics(tags: Array, view: View, similarity: Similarity) -> Array:
 @compiled
 def last_uses(
     firsts: Array, lasts: Array, uses: TagUses, times: Array, users: Array, counts: Array,
-    first_use: Array, since: Array,
+    first_use: Array, have: Array, oldest: Array,
 ) -> tuple[Array, Array, Array, Array, Array]:  # fmt: skip
     """The last uses of each hashtag in a part: how many; row, time, author, whether inline.
 
-    Adds to the counts of uses, notes the first one, and since when there are enough.
+    Adds to the counts of uses and notes the first one. What is older than all that was read of
+    other parts is read only where that is not enough.
     """
     sizes = np.zeros(len(firsts), np.int64)
     for n in range(len(firsts)):
-        if lasts[n] > firsts[n]:
-            counts[n] += lasts[n] - firsts[n]
-            first_use[n] = min(first_use[n], times[uses.rows[firsts[n]]])
-            start = max(firsts[n], lasts[n] - READ)
-            if times[uses.rows[lasts[n] - 1]] < since[n]:
-                start = lasts[n]
-            while start < lasts[n] and times[uses.rows[start]] < since[n]:
-                start += 1
-            sizes[n] = lasts[n] - start
-            if sizes[n] == READ:
-                since[n] = times[uses.rows[start]]
+        first, last = firsts[n], lasts[n]
+        if last > first:
+            counts[n] += last - first
+            first_use[n] = min(first_use[n], times[uses.rows[first]])
+            is_older = times[uses.rows[last - 1]] < oldest[n]
+            sizes[n] = min(last - first, max(0, READ - have[n]) if is_older else READ)
+            if sizes[n]:
+                have[n] += sizes[n]
+                oldest[n] = min(oldest[n], times[uses.rows[last - sizes[n]]])
     size = sizes.sum()
     rows, time = np.empty(size, np.int32), np.empty(size, np.int64)
     author, within, at = np.empty(size, np.int32), np.empty(size, np.uint8), 0

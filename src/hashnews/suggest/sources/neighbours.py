@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from hashnews.arrays import Array, compiled, decay
-from hashnews.index.segment import TermRows
+from hashnews.index.segment import TermRows, row_at
 from hashnews.records import Reason
 from hashnews.retrieve.equations import idf
 from hashnews.suggest.memory import Posts, View
@@ -103,8 +103,7 @@ class Similarity:
         weights, self._known = squares[order] / squares.sum(), len(known)
         self._bounds = bounds_of(weights)
         for part, span, found, room in zip(view.parts, view.spans, self._lists, rooms, strict=True):
-            rows = part.segment.term_rows.rows
-            add_shared(found, rows, weights, span.low, span.limit_own, room)
+            add_shared(found, part.segment.term_rows, weights, span.low, span.limit_own, room)
 
     def nearest(self, own: Array) -> Near:
         """The posts most like this one, older ones counting less; `own`: how like are the own."""
@@ -118,7 +117,7 @@ class Similarity:
         for at in view.newest_first():
             segment, span = view.parts[at].segment, view.spans[at]
             size, worst = add_nearest(
-                self._lists[at], segment.term_rows.rows, self._bounds, self._rooms[at],
+                self._lists[at], segment.term_rows, self._bounds, self._rooms[at],
                 segment.lengths, segment.times, at, span.low, span.limit, view.moment, A_DAY,
                 best, size, worst,
             )  # fmt: skip
@@ -153,15 +152,27 @@ def find_lists(asked: Array, low: int, limit: int, limit_own: int, of: TermRows)
         term = np.searchsorted(of.vocabulary, asked[n])
         if term < len(of.vocabulary) and of.vocabulary[term] == asked[n]:
             start, end = of.starts[term], of.starts[term + 1]
-            found[n, 0] = start + np.searchsorted(of.rows[start:end], low)
-            found[n, 1] = start + np.searchsorted(of.rows[start:end], limit)
-            found[n, 2] = start + np.searchsorted(of.rows[start:end], limit_own)
+            found[n, 0] = first_from(low, of, start, end)
+            found[n, 1] = first_from(limit, of, start, end)
+            found[n, 2] = first_from(limit_own, of, start, end)
     return found
 
 
 @compiled
+def first_from(row: int, of: TermRows, start: int, end: int) -> int:
+    """The first place of a list whose row is this one or a later one."""
+    while start < end:
+        middle = (start + end) // 2
+        if row_at(of, middle) < row:
+            start = middle + 1
+        else:
+            end = middle
+    return start
+
+
+@compiled
 def add_shared(
-    lists: Array, rows: Array, weights: Array, low: int, limit: int, room: Array
+    lists: Array, of: TermRows, weights: Array, low: int, limit: int, room: Array
 ) -> None:
     """Fill `room` with the weights of the terms each row shares, added up heaviest first.
 
@@ -173,8 +184,11 @@ def add_shared(
         room[start:end] = 0.0
         for term in range(len(weights)):
             weight, place, last = weights[term], at[term], lists[term, 2]
-            while place < last and rows[place] < end:
-                room[rows[place]] += weight
+            while place < last:
+                row = row_at(of, place)
+                if row >= end:
+                    break
+                room[row] += weight
                 place += 1
             at[term] = place
 
@@ -243,7 +257,7 @@ def bounds_of(weights: Array) -> Array:
 
 @compiled
 def add_nearest(
-    lists: Array, rows: Array, bounds: Array, room: Array, lengths: Array, times: Array,
+    lists: Array, of: TermRows, bounds: Array, room: Array, lengths: Array, times: Array,
     part: int, low: int, limit: int, moment: int, day: int, best: Best, size: int, worst: int,
 ) -> tuple[int, int]:  # fmt: skip
     """Offer the rows of a part that can be among the best by sim 2^(-age / 60), and no others.
@@ -263,9 +277,11 @@ def add_nearest(
             break
         for term in range(heavy):
             at = ends[term]
-            while at > lists[term, 0] and rows[at - 1] >= start:
+            while at > lists[term, 0]:
+                row = row_at(of, at - 1)
+                if row < start:
+                    break
                 at -= 1
-                row = rows[at]
                 shared = room[row]
                 if shared * whole * fresh < least:
                     continue
