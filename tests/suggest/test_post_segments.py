@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hashnews.index import post_segments
-from hashnews.index.post_segments import folder_of_posts
+from hashnews.index.post_segments import PostSegments, folder_of_posts
 from hashnews.news.store import NewsStore
 from hashnews.posts.table import add_posts, delete_posts, read_posts
 from hashnews.prepare.preparer import Preparer
@@ -136,6 +136,28 @@ def test_a_backup_that_was_restored_is_not_mistaken_for_the_store(tmp_path):
         same(Memory.open(store), store)
         add_posts(store, some_posts(random.Random(3), 60))
         same(Memory.open(store), store)
+
+
+def test_segments_are_compared_with_the_store(tmp_path, store):
+    assert PostSegments.check(store) is None
+    add_posts(store, some_posts(random.Random(1), 60))
+    Memory.open(store)
+    add_posts(store, some_posts(random.Random(2), 5))
+    change(store, random.Random(3))
+    assert PostSegments.check(store) is None  # what is new is taken in the next time
+    Memory.open(store)
+    assert PostSegments.check(store) is None
+    store.database.run("DROP TRIGGER posts_update")
+    change(store, random.Random(4))
+    assert "are not those of the store" in PostSegments.check(store)
+    file = next(folder_of_posts(store).glob("*.posts"))
+    file.write_bytes(file.read_bytes()[:-8])
+    assert PostSegments.check(store)
+    with NewsStore(tmp_path / "other.db", "write") as other:
+        shutil.copytree(folder_of_posts(store), folder_of_posts(other))
+        file.with_name("manifest.json").write_text("{")
+        assert PostSegments.check(other)
+        assert PostSegments.check(store)
 
 
 @pytest.mark.parametrize("harm", ["cut", "gone", "manifest", "garbage"])

@@ -13,6 +13,7 @@ import click
 from hashnews.cli.options import json_option
 
 OLDEST_SAFE_EXPAT = (2, 4, 1)  # older ones expand entities without end
+HEALED = ("index", "memory")  # they are made again where they are wrong
 LEAST_FREE = 1 << 30  # bytes
 POST = {
     "text": "Marching tonight in Minneapolis. Say his name: George Floyd.",
@@ -56,7 +57,7 @@ def _look(news: Path | None, model: Path | None) -> Iterator[Finding]:
     if news is not None:
         looked_at = list(_guarded("store", lambda: _store(news)))
         yield from looked_at
-        if any(finding.remedy for finding in looked_at if finding.what != "index"):
+        if any(finding.remedy for finding in looked_at if finding.what not in HEALED):
             return
     yield from _guarded("suggestion", lambda: _suggestion(news, model))
 
@@ -105,6 +106,7 @@ def _disk(news: Path | None) -> Finding:
 
 def _store(news: Path) -> Iterator[Finding]:
     from hashnews.index.folder import NewsIndex
+    from hashnews.index.post_segments import PostSegments
     from hashnews.news.stats import statistics
     from hashnews.news.store import NewsStore
 
@@ -112,6 +114,7 @@ def _store(news: Path) -> Iterator[Finding]:
         counted = statistics(store)
         problems = store.check()
         index = None if problems else NewsIndex.check(store)
+        memory = None if problems else PostSegments.check(store)
     days = f", {min(counted.days)} to {max(counted.days)}" if counted.days else ""
     yield Finding("store", f"{news}: {counted.articles:,} articles{days}, finder {counted.finder}")
     if not counted.articles:
@@ -125,6 +128,7 @@ def _store(news: Path) -> Iterator[Finding]:
     if not problems:
         heals = "nothing to do: it will be rebuilt when it is next used"
         yield Finding("index", index or "good", heals if index else None)
+        yield Finding("memory", memory or "good", heals if memory else None)
 
 
 def _suggestion(news: Path | None, model: Path | None) -> Iterator[Finding]:

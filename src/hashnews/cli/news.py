@@ -169,7 +169,9 @@ def _stopped_by_signals() -> Iterator[None]:
 @news.command()
 @news_option
 @period_options
-@click.option("--check", is_flag=True, help="Also check the store and its index for damage.")
+@click.option(
+    "--check", is_flag=True, help="Also check the store, its index and its memory for damage."
+)
 @json_option
 def stats(
     path: str, since: datetime | None, before: datetime | None, check: bool, as_json: bool
@@ -177,16 +179,20 @@ def stats(
     """Show the number of articles per day and source, and days without news."""
     from hashnews.errors import StoreError
     from hashnews.index.folder import NewsIndex
+    from hashnews.index.post_segments import PostSegments
     from hashnews.news.stats import chart, statistics
     from hashnews.news.store import NewsStore
 
     with NewsStore(path) as store:
         if check and (problems := store.check()):
             raise StoreError(f"{path} is damaged: {problems[0]}; restore a backup")
-        if check and (problem := NewsIndex.check(store)):
-            click.echo(
-                f"{path}.index: {problem}; it will be rebuilt when it is next used", err=True
-            )
+        checked = (
+            {"index": NewsIndex.check(store), "posts": PostSegments.check(store)} if check else {}
+        )
+        for name, problem in checked.items():
+            if problem:
+                heals = "it will be rebuilt when it is next used"
+                click.echo(f"{path}.{name}: {problem}; {heals}", err=True)
         found = statistics(store, since and since.date(), before and before.date())
     if as_json:
         click.echo(json.dumps(found.as_dict(), ensure_ascii=False))

@@ -22,9 +22,9 @@ from hashnews.errors import ModelError
 from hashnews.index.array_file import map_arrays, save_arrays
 from hashnews.index.segment import Segment, build_segment, merged, without
 from hashnews.news.store import NewsStore
-from hashnews.posts.table import Remembered, checksums, pick_posts, read_posts
-from hashnews.saved import FileSum, check_file, file_sum, read_manifest, write_manifest
-from hashnews.times import A_DAY
+from hashnews.posts.table import Remembered, checksums, days_of_posts, pick_posts, read_posts
+from hashnews.saved import MANIFEST, FileSum, check_file, file_sum, read_manifest, write_manifest
+from hashnews.times import A_DAY, date_of
 
 KIND = "post index"
 READING = 2  # raised when posts are read in another way: older segments are made again
@@ -33,6 +33,7 @@ MERGE = 4  # a segment is merged with the one before it unless that is so many t
 FULL = 1 << 18  # ... or the two have more posts than this; a row has three bytes
 BATCH = 1 << 16  # posts read at a time
 SAVED = 1 << 12  # posts, at least, of a segment that is a file
+OLDEST = "SELECT coalesce(min(posted), 0) FROM posts"
 LOGGER = logging.getLogger("hashnews.index")  # unless told otherwise, a line on standard error
 
 
@@ -74,11 +75,12 @@ class PostSegments:
             return False
         with self._locked():
             before, since = list(self.all), self.since
-            self._read_manifest()
+            if why := self._read_manifest():
+                LOGGER.warning("The posts of %s are read again: %s", store.path, why)
             if self._writer and not store.descends(self._writer, self._generation):
                 LOGGER.warning("The posts of %s are read again: it is another store", store.path)
                 self._forget()
-            ((self.since,),) = store.database.rows("SELECT coalesce(min(posted), 0) FROM posts")
+            ((self.since,),) = store.database.rows(OLDEST)
             if self._writer:
                 self._follow(store, store.changes_since(self._generation, "posts"))
             self._writer, self._generation = state.writer, state.generation
@@ -106,16 +108,41 @@ class PostSegments:
                     self.all[at] = merged(self.all[at], build_segment(pick_posts(store, changed)))
         self.all = [segment for segment in self.all if len(segment)]
 
-    def _read_manifest(self) -> None:
-        """Take over what another process has saved since."""
-        if self._folder is None or not (self._folder / "manifest.json").exists():
-            return
+    @classmethod
+    def check(cls, store: NewsStore) -> str | None:
+        """What is wrong with the segments beside a store; nothing where there are none yet."""
+        segments = cls(folder_of_posts(store))
+        if not folder_of_posts(store).exists():
+            return None
+        with segments._locked():
+            return segments._read_manifest() or segments._compare(store)
+
+    def _compare(self, store: NewsStore) -> str | None:
+        if not self._writer:
+            return None
+        if not store.descends(self._writer, self._generation):
+            return "it is of another store, or the store was put back to an earlier state"
+        (oldest,), days = store.database.rows(OLDEST)[0], set(days_of_posts(store))
+        days.update(*((one.times[one.times >= oldest] // A_DAY).tolist() for one in self.all))
+        for day in sorted(days.difference(store.changes_since(self._generation, "posts"))):
+            there, here = checksums(store, day), dict[int, int]()
+            for one in self.all:
+                some = slice(*one.times.searchsorted((max(day * A_DAY, oldest), (day + 1) * A_DAY)))
+                here |= zip(one.rows[some].tolist(), one.sums[some].tolist(), strict=True)
+            if here != {row: value for row, value in there.items() if row <= self._last_row}:
+                return f"the posts of {date_of(day)} are not those of the store"
+        return None
+
+    def _read_manifest(self) -> str | None:
+        """Take over what another process has saved since; says why where it cannot."""
+        if self._folder is None or not (self._folder / MANIFEST).exists():
+            return None
         try:
             manifest = read_manifest(self._folder, KIND)
             if manifest.about["reading"] != READING:
                 raise ModelError("it is of another version")
             if manifest.files == self._files and self._writer:
-                return
+                return None
             names = {}
             for name, expected in manifest.files.items():
                 if name not in self._names:
@@ -125,11 +152,11 @@ class PostSegments:
             self._last_row, self._writer = int(about["last_row"]), str(about["writer"])
             self._generation = int(about["generation"])
         except (ModelError, OSError, KeyError, TypeError, ValueError) as error:
-            LOGGER.warning("The posts are read again: %s", error)
             self._files = {}
             self._forget()
-            return
+            return str(error)
         self.all, self._names, self._files = list(names.values()), names, manifest.files
+        return None
 
     def _load(self, name: str) -> Segment:
         assert self._folder is not None

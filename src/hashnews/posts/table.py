@@ -111,6 +111,13 @@ def pick_posts(store: NewsStore, rows: Sequence[int]) -> list[Remembered]:
     return [_read_row(store, row) for row in found]
 
 
+def days_of_posts(store: NewsStore) -> list[int]:
+    """The days of which there are posts, counted from 1970."""
+    since = f"(posted % {A_DAY} + {A_DAY}) % {A_DAY}"  # midnight, also before 1970
+    found = store.database.rows(f"SELECT DISTINCT (posted - {since}) / {A_DAY} FROM posts")
+    return [day for (day,) in found]
+
+
 def checksums(store: NewsStore, day: int) -> dict[int, int]:
     """The rows of a day's posts, counted from 1970, and their checksums."""
     within = (day * A_DAY, (day + 1) * A_DAY)
