@@ -22,6 +22,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 from statistics import median
@@ -37,6 +38,7 @@ from hashnews.records import Hashtag, Post, PreparedPost
 from hashnews.suggest.candidates import find, with_features
 from hashnews.suggest.evidence import Scratch
 from hashnews.suggest.memory import Memory
+from hashnews.suggest.pipeline import HashNews
 from hashnews.suggest.query import PostWithNews, Query
 from hashnews.suggest.sources import FEATURES
 from hashnews.text.entities import load_finder
@@ -46,6 +48,7 @@ DAY = 86_400_000_000
 DAYS, A_DAY = 400, 3000  # at least so many, at most so many posts each
 LAST = 1_500_000_000_000_000 + DAYS * DAY
 QUERIES, COMPARED = 300, 50
+INSERT = "INSERT INTO posts (posted, id, user, hashtags, inline, body) VALUES (?,?,?,?,?,?)"
 ID = 1_200_000_000_000_000_000  # ids have 19 digits, as those of a large network
 
 
@@ -147,15 +150,13 @@ def build(prepared: Path, count: int, path: Path) -> dict[str, float]:
         while batch := list(islice(rows, 10_000)):
             with store.database.transaction():
                 store.database.run_many(
-                    "INSERT INTO posts (posted, id, user, hashtags, inline, body) "
-                    "VALUES (?,?,?,?,?,?)",
+                    INSERT,
                     batch,
                 )
         began = time.process_time()
         Memory.open(store)
         taken = time.process_time() - began
-    size = sum(file.stat().st_size for file in folder_of_posts(store).iterdir())
-    return {"first build s": taken, "bytes a post": size / count, "peak MB": resident("VmHWM")}
+    return {"first build s": taken, "peak MB": resident("VmHWM")}
 
 
 def reopen(prepared: Path, path: Path) -> dict[str, float]:
@@ -165,7 +166,6 @@ def reopen(prepared: Path, path: Path) -> dict[str, float]:
     warm = Memory(repeated(posts, 500))
     for query in asked[:20]:
         find(query, warm, Scratch(warm))
-    private = resident("RssAnon")
     with NewsStore(path, "write") as store:
         began, there = time.process_time(), time.perf_counter()
         memory = Memory.open(store, DAYS)
@@ -178,14 +178,12 @@ def reopen(prepared: Path, path: Path) -> dict[str, float]:
         for query in asked[:20]:
             find(query, memory, scratch)
         figures |= times_of(asked, memory, scratch)
-        figures["private MB"] = resident("RssAnon") - private
         taken = []
         for at in range(100):
-            new = posts[at]._replace(id=f"new-{at}", posted=LAST + at)
+            new = posts[at]._replace(id=f"new-{time.time_ns()}", posted=LAST + at)
             with store.database.transaction():
                 store.database.run_many(
-                    "INSERT INTO posts (posted, id, user, hashtags, inline, body) "
-                    "VALUES (?,?,?,?,?,?)",
+                    INSERT,
                     [table._as_row(new)],
                 )
                 store.database.raise_generation()
@@ -197,8 +195,48 @@ def reopen(prepared: Path, path: Path) -> dict[str, float]:
         figures["one more post, answered from ms, median"] = median(taken)
         figures["one more post, answered from ms, longest"] = max(taken)
         figures["segments"] = len(memory.parts)
+        size = sum(file.stat().st_size for file in folder_of_posts(store).iterdir())
+        figures["bytes a post"] = size / len(memory)
         grown = times_of(asked, memory, scratch)
     return figures | {f"{name}, after growing": value for name, value in grown.items()}
+
+
+def worker(prepared: Path, path: Path) -> None:
+    """A process that suggests from a store; it stays until nobody needs it any more."""
+    with HashNews(path) as hashnews:
+        for post in load(prepared)[-200:]:
+            when = datetime.fromtimestamp(LAST / 1e6, UTC)
+            hashnews.suggest(Post(id="q", user=post.user, text=post.body or "-", created_at=when))
+        print("ready", flush=True)
+        sys.stdin.read()
+
+
+def workers(prepared: Path, path: Path) -> dict[str, float]:
+    """Memory of a process that suggests, and what a second one adds."""
+    command = [sys.executable, __file__, str(prepared), "--child", str(path), "--step", "worker"]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    running: list[subprocess.Popen[bytes]] = []
+    figures, shares = {}, []
+    for _ in range(2):
+        running.append(subprocess.Popen(command, **pipes))
+        assert running[-1].stdout is not None
+        running[-1].stdout.readline()
+        told = [rolled_up(process.pid) for process in running]
+        figures.setdefault("private MB of a suggester", told[0]["Private"])
+        shares.append(sum(one["Pss"] for one in told))
+    for process in running:
+        process.communicate()
+    return figures | {"a second suggester adds MB": shares[1] - shares[0]}
+
+
+def rolled_up(process: int) -> dict[str, float]:
+    """Megabytes of a process: its own, and its share of what it has with others."""
+    kept = {"Private": 0.0, "Pss": 0.0}
+    for line in Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()[1:]:
+        name, size = line.split()[:2]
+        if (kind := name.rstrip(":").split("_")[0]) in kept and name != "Private_Hugetlb:":
+            kept[kind] += int(size) / 1024 if kind == "Private" or name == "Pss:" else 0.0
+    return kept
 
 
 def times_of(asked: Sequence[Query], memory: Memory, scratch: Scratch) -> dict[str, float]:
@@ -236,14 +274,18 @@ def main() -> None:
     parser.add_argument("--old", type=Path, help="the src/ of another checkout")
     parser.add_argument("--prepared", type=Path, help="where to keep the posts made ready")
     parser.add_argument("--store", action="store_true", help="posts in a store, memory in files")
+    parser.add_argument("--keep", type=Path, help="where stores are kept for another run")
     parser.add_argument("--child", type=Path, help=argparse.SUPPRESS)
-    parser.add_argument("--step", choices=("build", "reopen"), help=argparse.SUPPRESS)
+    parser.add_argument("--step", choices=("build", "reopen", "worker"), help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.step == "build":
         print(json.dumps(build(given.data, given.posts[0], given.child)))
         return
     if given.step == "reopen":
         print(json.dumps(reopen(given.data, given.child)))
+        return
+    if given.step == "worker":
+        worker(given.data, given.child)
         return
     if given.child:
         print(json.dumps(measure(given.data, given.posts[0], given.child)))
@@ -256,12 +298,14 @@ def main() -> None:
         if given.old:
             codes = {"old": str(given.old), **codes}
         for count in given.posts if given.store else ():
-            path = Path(folder) / f"{count}.db"
+            path = (given.keep or Path(folder)) / f"{count}.db"
             print(f"\n{count:,} posts in a store")
             for step in ("build", "reopen"):
                 source = os.environ.get("PYTHONPATH", "")
-                for name, value in run(prepared, count, path, source, "--step", step).items():
-                    print(f"{name:42}{value:12.2f}", flush=True)
+                if step == "build" and path.exists():
+                    continue
+                show(run(prepared, count, path, source, "--step", step))
+            show(workers(prepared, path))
         for count in () if given.store else given.posts:
             told = {name: Path(folder) / name for name in codes}
             results = {name: run(prepared, count, told[name], codes[name]) for name in codes}
@@ -272,6 +316,12 @@ def main() -> None:
                 print(f"{figure:42}" + "".join(f"{value:12.2f}" for value in values) + ratio)
             if given.old:
                 print(json.dumps(compare(told["old"], told["new"])), flush=True)
+
+
+def show(figures: dict[str, float]) -> None:
+    """Print figures."""
+    for name, value in figures.items():
+        print(f"{name:42}{value:12.2f}", flush=True)
 
 
 def run(prepared: Path, count: int, told: Path, source: str, *more: str) -> dict[str, float]:

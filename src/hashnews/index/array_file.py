@@ -21,12 +21,15 @@ def save_arrays(path: Path, magic: bytes, arrays: dict[str, Array]) -> None:
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
     scratch = path.with_name(f".{path.name}.tmp-{os.getpid()}")  # somebody may have mapped the old
-    with scratch.open("wb") as stream:
-        stream.write(magic.ljust(16) + len(text).to_bytes(8, "little") + text)
-        for array in arrays.values():
-            stream.write(array.data)
-            stream.write(b"\0" * (-array.nbytes % 8))
-    os.replace(scratch, path)
+    try:
+        with scratch.open("wb") as stream:
+            stream.write(magic.ljust(16) + len(text).to_bytes(8, "little") + text)
+            for array in arrays.values():
+                stream.write(array.data)
+                stream.write(b"\0" * (-array.nbytes % 8))
+        os.replace(scratch, path)
+    finally:
+        scratch.unlink(missing_ok=True)
 
 
 def map_arrays(path: Path, magic: bytes) -> dict[str, Array]:

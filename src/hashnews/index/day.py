@@ -14,7 +14,6 @@ of its article that strictly match it (`Trump` beside `Donald Trump`).
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import chain, pairwise
@@ -24,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hashnews.arrays import Array, compiled, number_all, smallest, starts_of
-from hashnews.errors import ModelError
+from hashnews.index.array_file import map_arrays, save_arrays
 from hashnews.index.packed import Strings, in_order, pack
 from hashnews.index.tokenise import read_words
 from hashnews.retrieve.equations import Letters, letters_of, strict_match
@@ -197,28 +196,9 @@ class Day:
 
     def save(self, path: Path) -> None:
         """Write the arrays into one file that can be mapped into memory."""
-        header, offset = {}, 0
-        for name, array in self.arrays.items():
-            header[name] = (array.dtype.str, len(array), offset)
-            offset += -(-array.nbytes // 8) * 8
-        text = json.dumps(header).encode()
-        text += b" " * (-len(text) % 8)
-        with path.open("wb") as stream:
-            stream.write(MAGIC.ljust(16) + len(text).to_bytes(8, "little") + text)
-            for array in self.arrays.values():
-                stream.write(array.tobytes().ljust(-(-array.nbytes // 8) * 8, b"\0"))
+        save_arrays(path, MAGIC, self.arrays)
 
     @classmethod
     def load(cls, path: Path) -> Day:
         """Map a file that `save` wrote; nothing is read until it is needed."""
-        mapped = np.memmap(path, np.uint8, "r").view(np.ndarray)
-        if mapped[: len(MAGIC)].tobytes() != MAGIC:
-            raise ModelError(f"{path} is not a day of a news index; delete the index")
-        size = int(mapped[16:24].view(np.int64)[0])
-        header, start = json.loads(mapped[24 : 24 + size].tobytes()), 24 + size
-        arrays = {}
-        for name, (kind, length, offset) in header.items():
-            begin = start + offset
-            nbytes = length * np.dtype(kind).itemsize
-            arrays[name] = mapped[begin : begin + nbytes].view(kind)
-        return cls(arrays)
+        return cls(map_arrays(path, MAGIC))

@@ -229,16 +229,12 @@ class NewsIndex:
         if self._folder is not None:
             name = day_file(number, self._about["generation"])
             path = self._folder / name
-            path.unlink(missing_ok=True)  # never write into a file that somebody reads
+            made = None
             if day.size:
-                try:
-                    day.save(path)
-                    made = file_sum(path)
-                except OSError:
-                    path.unlink(missing_ok=True)
-                    raise
+                day.save(path)
+                made = file_sum(path)
             self._files.pop(self._name(number) or "", None)
-            if day.size:
+            if made is not None:
                 self._files[name] = made
         self._about["counts"][str(number)] = day.size
         self.put(number, day)
@@ -315,7 +311,7 @@ def seal(folder: Path, settings: Settings, finder: str, files: dict[str, FileSum
 
 def _sweep(folder: Path, files: dict[str, FileSum]) -> None:
     """Remove what a manifest does not name, and what a kill left of one."""
-    for path in chain(folder.glob("*.day"), folder.glob(f".{MANIFEST}.tmp-*")):
+    for path in chain(folder.glob("*.day"), folder.glob(".*.tmp-*")):
         if path.name not in files:
             path.unlink()
 

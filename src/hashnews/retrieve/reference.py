@@ -31,9 +31,7 @@ def load_reference(path: Path, finder: EntityFinder, settings: Settings, kept: P
         return Day.load(built)
     day = build_day(entries(RecordFile(path, Article), finder), settings)
     kept.mkdir(parents=True, exist_ok=True)
-    scratch = built.with_suffix(".tmp")
-    day.save(scratch)
-    scratch.replace(built)
+    day.save(built)
     return day
 
 
