@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,31 +53,37 @@ class Strings:
     def __init__(self, text: Array, sizes: Array):
         self.text = text
         self._sizes = sizes
+        self._cut: dict[int, str] = {}
 
     @cached_property
     def starts(self) -> Array:
         """Where each string begins."""
         return starts_of(self._sizes)
 
-    @cached_property
-    def _cut(self) -> tuple[bytes, list[int], list[str | None]]:
-        return self.text.tobytes(), self.starts.tolist(), [None] * len(self._sizes)
-
     def __len__(self) -> int:
         return len(self._sizes)
 
     def __getitem__(self, place: int) -> str:
         """One of the strings; it is cut out once."""
-        text, starts, strings = self._cut
-        string = strings[place]
+        string = self._cut.get(place)
         if string is None:
-            string = text[starts[place] : starts[place + 1]].decode("utf-8", "surrogatepass")
-            strings[place] = string
+            start, end = self.starts[place : place + 2]
+            string = self._cut[place] = as_text(self.text[start:end].tobytes())
         return string
 
     def pick(self, places: Iterable[int]) -> list[str]:
         """Some of the strings."""
         return list(map(self.__getitem__, places))
+
+    def all(self) -> list[str]:
+        """All strings; they are not kept."""
+        text, starts = self.text.tobytes(), self.starts.tolist()
+        return [as_text(text[start:end]) for start, end in pairwise(starts)]
+
+
+def as_text(letters: bytes) -> str:
+    """What `pack` made bytes of."""
+    return letters.decode("utf-8", "surrogatepass")
 
 
 @compiled
@@ -238,7 +245,7 @@ class Texts:
     def string(self, place: int) -> str:
         """One of the strings."""
         start, end = self._starts.all[place : place + 2]
-        return self._text.all[start:end].tobytes().decode("utf-8", "surrogatepass")
+        return as_text(self._text.all[start:end].tobytes())
 
     @property
     def arrays(self) -> TextArrays:

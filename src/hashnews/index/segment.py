@@ -8,7 +8,6 @@ used in, those of an author. Segments are merged without reading a post again.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 from typing import NamedTuple
 from zlib import crc32
 
@@ -72,19 +71,14 @@ class Segment:
         self.tag_uses = TagUses(
             *(arrays[f"tag_{name}"] for name in ("starts", "rows", "inline", "user"))
         )
-        self.ids, self.forms = self._strings("id"), self._strings("form")
+        self.ids, self.forms = self.strings("id"), self.strings("form")
 
     def __len__(self) -> int:
         return len(self.times)
 
-    def _strings(self, kind: str) -> Strings:
+    def strings(self, kind: str) -> Strings:
+        """Ids, users, keys of hashtags, their words or forms, each in order."""
         return Strings(self.arrays[f"{kind}_text"], self.arrays[f"{kind}_sizes"])
-
-    @cached_property
-    def names(self) -> dict[str, list[str]]:
-        """Users, keys of hashtags and forms in order, and the words of each hashtag."""
-        packed = {kind: self._strings(kind) for kind in STRINGS[1:]}
-        return {kind: strings.pick(range(len(strings))) for kind, strings in packed.items()}
 
     def forms_of_uses(self) -> Array:
         """The form of each use, row after row."""
@@ -188,11 +182,12 @@ def merged(first: Segment, second: Segment) -> Segment:
     places[order] = np.arange(len(order), dtype=np.int32)
     names, maps = {}, {}
     for kind in ("user", "tag", "form"):
-        names[kind], number = _numbers({*first.names[kind], *second.names[kind]})
-        maps[kind] = [_int32([number[name] for name in part.names[kind]]) for part in both]
+        old = [part.strings(kind).all() for part in both]
+        names[kind], number = _numbers({*old[0], *old[1]})
+        maps[kind] = [_int32([number[name] for name in some]) for some in old]
     words: dict[str, str] = {}
     for part in (second, first):
-        words.update(zip(part.names["tag"], part.names["words"], strict=True))
+        words.update(zip(part.strings("tag").all(), part.strings("words").all(), strict=True))
     users = [
         np.append(new, _int32([-1]))[part.user]
         for part, new in zip(both, maps["user"], strict=True)
@@ -228,7 +223,7 @@ def merged(first: Segment, second: Segment) -> Segment:
 
 def without(segment: Segment, gone: Array) -> Segment:
     """The segment without some rows, marked, and without the names that only they had."""
-    arrays, names = segment.arrays, segment.names
+    arrays = segment.arrays
     kept = np.flatnonzero(~gone).astype(np.int32)
     places = np.full(len(segment), -1, np.int32)
     places[kept] = np.arange(len(kept), dtype=np.int32)
@@ -260,11 +255,9 @@ def without(segment: Segment, gone: Array) -> Segment:
         rows[rows >= 0],
         _int32(form),
         (unfolded(kept, id_starts, arrays["id_text"]), arrays["id_sizes"][kept]),
-        (
-            [names["user"][number] for number in users.tolist()],
-            [names["tag"][number] for number in tags.tolist()],
-            [names["words"][number] for number in tags.tolist()],
-            [names["form"][number] for number in forms.tolist()],
+        tuple(
+            segment.strings(kind).pick(kept_ones.tolist())
+            for kind, kept_ones in zip(STRINGS[1:], (users, tags, tags, forms), strict=True)
         ),
     )
 

@@ -98,6 +98,7 @@ class Memory:
         self.words: list[tuple[str, ...]] = []  # of each hashtag, as it was first cut
         self.signs: Array = np.zeros(0, np.uint32)  # checksums of keys: they break ties
         self.parts: list[Part] = []
+        self._keys: list[str] = []
         self._segments = PostSegments()
         self.extend(posts)
 
@@ -135,12 +136,22 @@ class Memory:
         return sum(len(some) - int(some.searchsorted(self.since)) for some in times)
 
     def _open(self, segment: Segment) -> Part:
-        names, known = segment.names, len(self.tags)
-        tags = Numbers.of([self.tags[key] for key in names["tag"]])
+        known = len(self.tags)
+        tags, users = (
+            Numbers.of([numbering[name] for name in segment.strings(kind).all()])
+            for kind, numbering in (("tag", self.tags), ("user", self.users))
+        )
         fresh = np.flatnonzero(tags.all >= known).tolist()  # their numbers are in order, too
-        self.words += [tuple(names["words"][at].split(" ")) for at in fresh]
+        self.words += [tuple(words.split(" ")) for words in segment.strings("words").pick(fresh)]
         self.signs = np.concatenate([self.signs, segment.arrays["tag_sign"][fresh]])
-        return Part(segment, tags, Numbers.of([self.users[name] for name in names["user"]]))
+        return Part(segment, tags, users)
+
+    @property
+    def keys(self) -> list[str]:
+        """The keys of all hashtags in order; new ones are put in their places."""
+        if len(self._keys) < len(self.tags):
+            self._keys = sorted([*self._keys, *self.tags.names[len(self._keys) :]])
+        return self._keys
 
     def ids(self, posts: Posts) -> tuple[str, ...]:
         """The ids of posts."""
@@ -311,12 +322,8 @@ class View:
 
     def longer(self, key: str) -> list[str]:
         """Hashtags that begin like this one and go on."""
-        found: dict[str, None] = {}
-        for part in self.parts:
-            keys = part.segment.names["tag"]
-            some = keys[bisect_right(keys, key) : bisect_right(keys, key + "\U0010ffff")]
-            found.update(dict.fromkeys(some))
-        return [other for other in found if len(other) > len(key)]
+        keys = self.memory.keys
+        return keys[bisect_right(keys, key) : bisect_right(keys, key + "\U0010ffff")]
 
 
 @compiled
