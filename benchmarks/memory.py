@@ -274,6 +274,7 @@ def main() -> None:
     parser.add_argument("--old", type=Path, help="the src/ of another checkout")
     parser.add_argument("--prepared", type=Path, help="where to keep the posts made ready")
     parser.add_argument("--store", action="store_true", help="posts in a store, memory in files")
+    parser.add_argument("--out", type=Path, help="a JSON file for the figures of stores")
     parser.add_argument("--keep", type=Path, help="where stores are kept for another run")
     parser.add_argument("--child", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--step", choices=("build", "reopen", "worker"), help=argparse.SUPPRESS)
@@ -300,12 +301,18 @@ def main() -> None:
         for count in given.posts if given.store else ():
             path = (given.keep or Path(folder)) / f"{count}.db"
             print(f"\n{count:,} posts in a store")
+            figures: dict[str, float] = {}
             for step in ("build", "reopen"):
                 source = os.environ.get("PYTHONPATH", "")
-                if step == "build" and path.exists():
-                    continue
-                show(run(prepared, count, path, source, "--step", step))
-            show(workers(prepared, path))
+                if step == "reopen" or not path.exists():
+                    figures |= run(prepared, count, path, source, "--step", step)
+            figures |= workers(prepared, path)
+            for name, value in figures.items():
+                print(f"{name:42}{value:12.2f}", flush=True)
+            if given.out:
+                kept = json.loads(given.out.read_text()) if given.out.exists() else {}
+                kept[str(count)] = kept.get(str(count), {}) | figures
+                given.out.write_text(json.dumps(kept, indent=2) + "\n")
         for count in () if given.store else given.posts:
             told = {name: Path(folder) / name for name in codes}
             results = {name: run(prepared, count, told[name], codes[name]) for name in codes}
@@ -316,12 +323,6 @@ def main() -> None:
                 print(f"{figure:42}" + "".join(f"{value:12.2f}" for value in values) + ratio)
             if given.old:
                 print(json.dumps(compare(told["old"], told["new"])), flush=True)
-
-
-def show(figures: dict[str, float]) -> None:
-    """Print figures."""
-    for name, value in figures.items():
-        print(f"{name:42}{value:12.2f}", flush=True)
 
 
 def run(prepared: Path, count: int, told: Path, source: str, *more: str) -> dict[str, float]:

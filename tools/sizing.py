@@ -3,8 +3,9 @@
     python tools/sizing.py [--posts 500e6] [--articles 1e6]
     python tools/sizing.py --write        write it to results/scale/plan.md
 
-Reads what benchmarks/scale_costs.py and scale_growth.py measured (results/scale/costs.json and
-articles.json) and reckons with straight lines; how far a line leaves what was measured is said.
+Reads what benchmarks/scale_costs.py, scale_growth.py and memory.py measured
+(results/scale/costs.json, articles.json and results/memory/growth.json) and reckons with straight
+lines; how far a line leaves what was measured is said.
 """
 
 from __future__ import annotations
@@ -18,16 +19,19 @@ from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "results" / "scale"
+MEMORY = ROOT / "results" / "memory" / "growth.json"
 DAY = 86_400
 WINDOW = 34  # days of news that the posts of one day look at: its own, five, and a month
 REMEMBERED = 400  # days of posts that the shipped model remembers
+WITHIN = 1_200_000  # posts that benchmarks/memory.py puts into so many days
 # What is assumed, not measured.
 USE = 0.6  # of a core's time that is work: the rest is starting, waiting, uneven files
 PEAK = 2.0  # posts in the busiest hour, beside the mean
 KEPT = 30  # days of posts and answers on the disk
 COPIES = 3  # of what is stored
 NODE_CORES, NODE_GB, NODE_GBIT = 64, 512, 25
-MEMORY_GB = 1.0  # of a worker, for remembered posts: a sample of them
+LOOK_BACK_MS = 20.0  # a post, for remembered posts: a sample of them
+ROOM_BYTES = 8  # of each worker, for a remembered post
 HOUR_TO_BUILD = 3600.0  # seconds in which a day's index should be there, built by one core
 
 HEAD = """# A plan for 500 million posts and 1 million articles a day
@@ -76,10 +80,20 @@ class Measured(NamedTuple):
     """Both an article."""
     postings: float
     """Entries of a worker's lists, for each article of a day."""
+    look_back_ms: Line
+    """Of a post, by the posts remembered; all of them are within its 400 days."""
+    post_bytes: float
+    """Of a remembered post, in files that the workers of a node share."""
 
     @classmethod
-    def of(cls, costs: Mapping[str, float], growth: Mapping[str, Mapping[str, Any]]) -> Measured:
+    def of(
+        cls,
+        costs: Mapping[str, float],
+        growth: Mapping[str, Mapping[str, Any]],
+        memory: Mapping[str, Mapping[str, float]],
+    ) -> Measured:
         """From the files; the days are as many in `real` as in `denser`."""
+        seen = {count: row for count, row in memory.items() if int(count) <= WITHIN}
         rows = [row for name, row in growth.items() if not name.startswith("longer")]
 
         def line(name: str) -> Line:
@@ -94,7 +108,14 @@ class Measured(NamedTuple):
             max(1000 * row["build_s"] / row["articles"] for row in rows),
             max(row["bytes"] / row["articles"] for row in rows),
             max(row["best_postings"] / (row["articles"] / row["days"]) for row in rows),
+            Line.through([(int(n), row["look back ms, mean"]) for n, row in seen.items()]),
+            max(row["bytes a post"] for row in memory.values()),
         )
+
+    @property
+    def kept_posts(self) -> float:
+        """The posts that can be looked back on in the time there is."""
+        return (LOOK_BACK_MS - self.look_back_ms.start) / self.look_back_ms.slope
 
     @property
     def base_mb(self) -> float:
@@ -116,18 +137,13 @@ class Limit(NamedTuple):
     of: str
 
 
-def kept_posts(costs: Mapping[str, float]) -> float:
-    """The posts that a worker remembers."""
-    return MEMORY_GB * 1e9 / costs["remembered_bytes"]
-
-
 def cores(posts: float, articles: float, measured: Measured) -> Iterator[tuple[str, str, float]]:
     """Each kind of work with its reckoning and the cores it takes."""
     costs = measured.costs
     generate = costs["suggest_generate_ms"]
     # A suggestion is retrieval, generation and the rest, which depends on the posts remembered.
     rest = max(0.0, costs["suggest_ms"] - generate - measured.ms.at(measured.density))
-    rest += costs["remembered_ms"] * (kept_posts(costs) - costs["remembered"])
+    rest += LOOK_BACK_MS - measured.look_back_ms.at(costs["remembered"])
     work = {
         "find entities": (articles, costs["finding_ms"]),
         "build the index": (articles, measured.build_ms),
@@ -146,9 +162,20 @@ def limits(posts: float, articles: float, measured: Measured) -> list[Limit]:
     """What does not hold for any load, whatever the number of nodes; the first to break first."""
     costs = measured.costs
     room = NODE_GB / NODE_CORES - measured.base_mb / 1000
-    remembered = costs["remembered_bytes"] / 1e9 * REMEMBERED
+    a_post = measured.post_bytes + NODE_CORES * ROOM_BYTES
     found = [
-        Limit(f"{REMEMBERED} days of posts in every worker", room / remembered, posts, "posts"),
+        Limit(
+            f"{REMEMBERED} days of posts looked back on in {LOOK_BACK_MS:g} ms",
+            measured.kept_posts / REMEMBERED,
+            posts,
+            "posts",
+        ),
+        Limit(
+            f"{REMEMBERED} days of posts in the memory of a node",
+            NODE_GB * 1e9 / a_post / REMEMBERED,
+            posts,
+            "posts",
+        ),
         Limit(
             "lists of the window in every worker",
             room / measured.lists_gb(1),
@@ -187,19 +214,21 @@ def plan(posts: float, articles: float, measured: Measured) -> Rows:
     rows.append(("cores: all", said, f"{total:,.0f}"))
 
     base, lists = measured.base_mb / 1000, measured.lists_gb(articles)
-    one_in = max(1.0, posts * REMEMBERED / kept_posts(costs))
-    said = (
-        f"one post in {one_in:,.0f}, {REMEMBERED} days, {costs['remembered_bytes']:,.0f} bytes each"
-    )
-    rows.append(("memory: remembered posts, a worker", said, f"{MEMORY_GB:.1f} GB"))
+    kept = min(posts * REMEMBERED, measured.kept_posts)
+    one_in = posts * REMEMBERED / kept
+    held = f"{kept:,.0f} × {measured.post_bytes:,.0f} bytes"
+    said = f"one in {one_in:,.0f} of {REMEMBERED} days: {held}, shared"
+    posts_gb, room_gb = kept * measured.post_bytes / 1e9, kept * ROOM_BYTES / 1e9
+    rows.append(("memory: remembered posts, a node", said, f"{posts_gb:.1f} GB"))
     said = f"{articles:,.0f} a day × {lists * 1e9 / articles:,.0f} bytes"
     rows.append(("memory: lists of the window, a worker", said, f"{lists:,.1f} GB"))
-    worker = base + lists + MEMORY_GB
-    rows.append(("memory: a worker", f"both and {base:.1f} GB of program", f"{worker:,.1f} GB"))
+    worker = base + lists + room_gb
+    said = f"lists, {room_gb:.2f} GB for looking back, {base:.1f} GB of program"
+    rows.append(("memory: a worker", said, f"{worker:,.1f} GB"))
     index_gb = WINDOW * articles * measured.index_bytes / 1e9
     said = f"{WINDOW} days × {articles:,.0f} × {measured.index_bytes:,.0f} bytes, shared"
     rows.append(("memory: the mapped index, a node", said, f"{index_gb:,.0f} GB"))
-    fitting = max(0, int((NODE_GB - index_gb) / worker))
+    fitting = max(0, int((NODE_GB - index_gb - posts_gb) / worker))
     per_node = min(NODE_CORES, fitting)
     said = f"{NODE_CORES} cores, {NODE_GB} GB: memory for {fitting:,}"
     rows.append(("workers a node", said, f"{per_node:,}"))
@@ -264,7 +293,8 @@ def main() -> int:
     asked = parser.parse_args()
     costs = json.loads((RESULTS / "costs.json").read_text("utf-8"))
     growth = json.loads((RESULTS / "articles.json").read_text("utf-8"))
-    told = text(asked.posts, asked.articles, Measured.of(costs, growth))
+    memory = json.loads(MEMORY.read_text("utf-8"))
+    told = text(asked.posts, asked.articles, Measured.of(costs, growth, memory))
     if not asked.write:
         sys.stdout.write(told)
         return 0

@@ -15,7 +15,6 @@ from sizing import Line, Measured, limits, plan, text  # noqa: E402
 COSTS = {
     "prepare_ms": 1.0, "finding_ms": 10.0, "suggest_ms": 6.0, "suggest_generate_ms": 2.0,
     "suggest_own_mb": 650.0, "remembered": 100_000, "remembered_bytes": 1000.0,
-    "remembered_ms": 1e-6,
     "build_bytes": 1000.0, "raw_bytes": 100.0, "answer_bytes_packed": 300.0,
     "article_bytes": 500.0, "store_bytes": 1500.0,
 }  # fmt: skip
@@ -30,9 +29,17 @@ GROWTH = {
 }  # fmt: skip
 
 
+# n posts: 2 + n / 100,000 ms to look back on; those of the third are not all within the window
+MEMORY = {
+    "100000": {"look back ms, mean": 3.0, "bytes a post": 240.0},
+    "500000": {"look back ms, mean": 7.0, "bytes a post": 250.0},
+    "5000000": {"look back ms, mean": 14.0, "bytes a post": 248.0},
+}
+
+
 @pytest.fixture
 def measured():
-    return Measured.of(COSTS, GROWTH)
+    return Measured.of(COSTS, GROWTH, MEMORY)
 
 
 def test_a_line_through_points():
@@ -48,10 +55,11 @@ def test_a_plan_by_hand(measured):
     assert needed["cores: prepare"] == "3.3"
     assert needed["cores: suggest: retrieve"] == "6.7"  # 1 + 1000 / 1000 ms
     assert needed["cores: suggest: generate"] == "6.7"  # 2 ms
-    assert needed["cores: suggest: rank and the rest"] == "12.7"  # 6 - 2 - 1.1 + 0.9 ms
+    assert needed["cores: suggest: rank and the rest"] == "66.3"  # 6 - 2 - 1.1 + 20 - 3 ms
     # 650 MB with 100 MB of posts and 50 MB of lists: 0.5 GB of program
     assert needed["memory: lists of the window, a worker"] == "0.5 GB"
-    assert needed["memory: a worker"] == "2.0 GB"
+    assert needed["memory: a worker"] == "1.0 GB"
+    assert needed["memory: remembered posts, a node"] == "0.5 GB"  # 1.8 million × 250 bytes
     assert needed["storage a day: raw posts"] == "8.6 GB"
     assert needed["disk of a node: the store's articles"] == "0 GB"
     assert "2 times further" in text(86_400_000, 1000, measured)
@@ -59,12 +67,15 @@ def test_a_plan_by_hand(measured):
 
 def test_what_breaks_first_by_hand(measured):
     found = {limit.what: limit.holds for limit in limits(500e6, 1e6, measured)}
-    # 8 GB a core less 0.5 GB of program: 7.5 GB / 400 days / 1000 bytes; and / 0.5 MB
-    assert found["400 days of posts in every worker"] == pytest.approx(18_750)
+    # 18 ms at 100,000 a ms; 512 GB / (250 + 64 × 8) bytes
+    assert found["400 days of posts looked back on in 20 ms"] == pytest.approx(4500)
+    in_memory = found["400 days of posts in the memory of a node"]
+    assert in_memory == pytest.approx(512e9 / 762 / 400)
+    # 8 GB a core less 0.5 GB of program / 0.5 MB
     assert found["lists of the window in every worker"] == pytest.approx(15_000)
     assert found["lists numbered with 31 bits"] == pytest.approx(2**31 / 240)
     assert found["a day's index built by one job: an hour"] == pytest.approx(3600 / 0.0001)
-    assert next(iter(found)) == "400 days of posts in every worker"
+    assert next(iter(found)) == "400 days of posts looked back on in 20 ms"
 
 
 def test_the_written_plan_is_what_the_script_says():

@@ -103,6 +103,18 @@ def test_a_memory_that_is_refreshed_is_one_that_is_made_anew(tmp_path_factory, c
             assert not memory.refresh(store)
 
 
+def test_the_oldest_post_may_get_another_time(store):
+    add_posts(store, some_posts(random.Random(1), 60))
+    memory = Memory.open(store)
+    store.database.run(
+        "UPDATE posts SET posted = ? WHERE posted = (SELECT min(posted) FROM posts)", (at(500),)
+    )
+    memory.refresh(store)
+    for one in (memory, Memory.open(store)):
+        same(one, store)
+    assert PostSegments.check(store) is None
+
+
 def test_what_is_saved_is_not_read_again(store):
     add_posts(store, some_posts(random.Random(1), 60))
     Memory.open(store)

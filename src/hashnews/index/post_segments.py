@@ -95,12 +95,15 @@ class PostSegments:
         """
         there = {row: value for day in days for row, value in checksums(store, day).items()}
         for at, segment in enumerate(self.all):
-            first = segment.times.searchsorted(self.since)
-            of_days = np.flatnonzero(np.isin(segment.times // A_DAY, days))
-            known = zip(segment.rows[of_days].tolist(), segment.sums[of_days].tolist(), strict=True)
             gone = np.zeros(len(segment), bool)
-            gone[of_days] = [there.get(row) != value for row, value in known]
-            gone[:first] = first == len(segment)
+            for day in days:
+                some, known = _of_day(segment, day)
+                counts = (segment.times[some] >= self.since).tolist()
+                gone[some] = [
+                    there.get(row) != value and (new or row in there)
+                    for (row, value), new in zip(known, counts, strict=True)
+                ]
+            gone |= segment.times[-1] < self.since
             if gone.any():
                 changed = [row for row in segment.rows[gone].tolist() if row in there]
                 self.all[at] = without(segment, gone)
@@ -127,8 +130,8 @@ class PostSegments:
         for day in sorted(days.difference(store.changes_since(self._generation, "posts"))):
             there, here = checksums(store, day), dict[int, int]()
             for one in self.all:
-                some = slice(*one.times.searchsorted((max(day * A_DAY, oldest), (day + 1) * A_DAY)))
-                here |= zip(one.rows[some].tolist(), one.sums[some].tolist(), strict=True)
+                some, known = _of_day(one, day)
+                here |= known[(one.times[some] < oldest).sum() :]
             if here != {row: value for row, value in there.items() if row <= self._last_row}:
                 return f"the posts of {date_of(day)} are not those of the store"
         return None
@@ -209,6 +212,13 @@ class PostSegments:
         finally:
             if lock is not None:
                 os.close(lock)
+
+
+def _of_day(segment: Segment, day: int) -> tuple[slice, list[tuple[int, int]]]:
+    """Where the posts of a day are in a segment, and the row and checksum of each."""
+    some = slice(*segment.times.searchsorted((day * A_DAY, (day + 1) * A_DAY)).tolist())
+    known = zip(segment.rows[some].tolist(), segment.sums[some].tolist(), strict=True)
+    return some, list(known)
 
 
 def _should_merge(earlier: int, new: int) -> bool:
