@@ -201,31 +201,35 @@ def reopen(prepared: Path, path: Path) -> dict[str, float]:
     return figures | {f"{name}, after growing": value for name, value in grown.items()}
 
 
-def worker(prepared: Path, path: Path) -> None:
+def worker(path: Path) -> None:
     """A process that suggests from a store; it stays until nobody needs it any more."""
+    when = datetime.fromtimestamp(LAST / 1e6, UTC)
     with HashNews(path) as hashnews:
-        for post in load(prepared)[-200:]:
-            when = datetime.fromtimestamp(LAST / 1e6, UTC)
-            hashnews.suggest(Post(id="q", user=post.user, text=post.body or "-", created_at=when))
+        for user, text in json.loads(sys.stdin.readline()):
+            hashnews.suggest(Post(id="q", user=user, text=text, created_at=when))
         print("ready", flush=True)
         sys.stdin.read()
 
 
 def workers(prepared: Path, path: Path) -> dict[str, float]:
     """Memory of a process that suggests, and what a second one adds."""
-    command = [sys.executable, __file__, str(prepared), "--child", str(path), "--step", "worker"]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    running: list[subprocess.Popen[bytes]] = []
-    figures, shares = {}, []
+    asked = json.dumps([(post.user, post.body or "-") for post in load(prepared)[-200:]])
+    command = [sys.executable, __file__, "-", "--child", str(path), "--step", "worker"]
+    running: list[subprocess.Popen[str]] = []
+    shares = []
     for _ in range(2):
-        running.append(subprocess.Popen(command, **pipes))
-        assert running[-1].stdout is not None
-        running[-1].stdout.readline()
+        one = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        assert one.stdin is not None
+        assert one.stdout is not None
+        print(asked, file=one.stdin, flush=True)
+        one.stdout.readline()
+        running.append(one)
         told = [rolled_up(process.pid) for process in running]
-        figures.setdefault("private MB of a suggester", told[0]["Private"])
-        shares.append(sum(one["Pss"] for one in told))
+        shares.append(sum(share["Pss"] for share in told))
     for process in running:
         process.communicate()
+    # Alone, pages of files would count as its own.
+    figures = {"private MB of a suggester beside another": told[0]["Private"]}
     return figures | {"a second suggester adds MB": shares[1] - shares[0]}
 
 
@@ -286,7 +290,7 @@ def main() -> None:
         print(json.dumps(reopen(given.data, given.child)))
         return
     if given.step == "worker":
-        worker(given.data, given.child)
+        worker(given.child)
         return
     if given.child:
         print(json.dumps(measure(given.data, given.posts[0], given.child)))
@@ -313,6 +317,7 @@ def main() -> None:
                 kept = json.loads(given.out.read_text()) if given.out.exists() else {}
                 kept[str(count)] = kept.get(str(count), {}) | figures
                 given.out.write_text(json.dumps(kept, indent=2) + "\n")
+                draw(kept, given.out.with_suffix(".png"))
         for count in () if given.store else given.posts:
             told = {name: Path(folder) / name for name in codes}
             results = {name: run(prepared, count, told[name], codes[name]) for name in codes}
@@ -323,6 +328,25 @@ def main() -> None:
                 print(f"{figure:42}" + "".join(f"{value:12.2f}" for value in values) + ratio)
             if given.old:
                 print(json.dumps(compare(told["old"], told["new"])), flush=True)
+
+
+def draw(kept: dict[str, dict[str, float]], path: Path) -> None:
+    """How a look back and opening grow with the posts remembered."""
+    from matplotlib.figure import Figure  # the processes that are measured do not need it
+
+    figure = Figure(figsize=(8, 3), layout="constrained")
+    panels = {
+        "a look back, ms": ("look back ms, mean", "look back ms, p99"),
+        "open and first answer, s": ("open and first answer s",),
+    }
+    counts = sorted(map(int, kept))
+    for panel, (title, names) in zip(figure.subplots(1, 2), panels.items(), strict=True):
+        for name in names:
+            values = [kept[str(count)][name] for count in counts]
+            panel.plot([count / 1e6 for count in counts], values, marker="o", label=name)
+        panel.set(title=title, xlabel="million posts remembered", ylim=0)
+        panel.legend(frameon=False)
+    figure.savefig(path, dpi=110)
 
 
 def run(prepared: Path, count: int, told: Path, source: str, *more: str) -> dict[str, float]:

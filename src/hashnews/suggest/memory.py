@@ -69,6 +69,10 @@ class Posts(NamedTuple):
         """Some of them."""
         return Posts(*(column[places] for column in self))
 
+    def in_parts(self) -> list[int]:
+        """The parts they are in."""
+        return [int(part) for part in np.flatnonzero(np.bincount(self.part))]
+
     def in_order(self) -> Posts:
         """By time; of one moment in the order of arrival."""
         return self.pick(np.lexsort((self.row, self.part, self.time)))
@@ -176,24 +180,22 @@ class Memory:
     def authors(self, posts: Posts) -> Array:
         """Who wrote posts."""
         found = np.full(len(posts), NOBODY, np.int32)
-        for at in np.unique(posts.part).tolist():
+        for at in posts.in_parts():
             mine = posts.part == at
             found[mine] = self.parts[at].authors(posts.row[mine])
         return found
 
     def uses(self, posts: Posts) -> Uses:
         """The uses of hashtags in posts."""
-        chosen = [(at, np.flatnonzero(posts.part == at)) for at in np.unique(posts.part).tolist()]
         sizes = np.zeros(len(posts), np.int64)
-        for at, mine in chosen:
-            starts, rows = self.parts[at].segment.row_uses.starts, posts.row[mine]
-            sizes[mine] = starts[rows + 1] - starts[rows]
+        for at in posts.in_parts():
+            count_uses(at, posts, self.parts[at].segment.row_uses.starts, sizes)
         starts = starts_of(sizes)
         post = np.repeat(np.arange(len(posts)), sizes)
         found = Uses(post, np.empty(len(post), np.int32), np.empty(len(post), np.uint8))
-        for at, mine in chosen:
+        for at in posts.in_parts():
             part = self.parts[at]
-            fill_uses(mine, posts.row, part.segment.row_uses, part.tags.all, starts, found)
+            fill_uses(at, posts, part.segment.row_uses, part.tags.all, starts, found)
         return found
 
 
@@ -343,18 +345,31 @@ def used_within(
         tag = local_number(tags[n], numbers)
         if tag >= 0 and limit > low:
             start, end = uses.starts[tag], uses.starts[tag + 1]
-            firsts[n] = start + np.searchsorted(uses.rows[start:end], low)
-            lasts[n] = start + np.searchsorted(uses.rows[start:end], limit)
+            firsts[n] = start
+            if uses.rows[start] < low:  # mostly all of a part is within
+                firsts[n] += np.searchsorted(uses.rows[start:end], low)
+            lasts[n] = end
+            if uses.rows[end - 1] >= limit:
+                lasts[n] = start + np.searchsorted(uses.rows[start:end], limit)
     return firsts, lasts
 
 
 @compiled
+def count_uses(part: int, posts: Posts, starts: Array, sizes: Array) -> None:
+    """How many uses the posts of one part have."""
+    for post in range(len(sizes)):
+        if posts.part[post] == part:
+            sizes[post] = starts[posts.row[post] + 1] - starts[posts.row[post]]
+
+
+@compiled
 def fill_uses(
-    mine: Array, rows: Array, of: RowUses, numbers: Array, starts: Array, found: Uses
+    part: int, posts: Posts, of: RowUses, numbers: Array, starts: Array, found: Uses
 ) -> None:
-    """Write the uses of some of the posts, those of one part, where they belong."""
-    for post in mine:
-        at = starts[post]
-        for use in range(of.starts[rows[post]], of.starts[rows[post] + 1]):
-            found.tag[at], found.inline[at] = numbers[of.tag[use]], of.inline[use]
-            at += 1
+    """Write the uses of the posts of one part where they belong."""
+    for post in range(len(starts) - 1):
+        if posts.part[post] == part:
+            at, row = starts[post], posts.row[post]
+            for use in range(of.starts[row], of.starts[row + 1]):
+                found.tag[at], found.inline[at] = numbers[of.tag[use]], of.inline[use]
+                at += 1

@@ -131,7 +131,7 @@ class Similarity:
     def of_posts(self, posts: Posts) -> Array:
         """How like the post some are."""
         similar = np.zeros(len(posts))
-        for at in np.unique(posts.part).tolist():
+        for at in posts.in_parts():
             mine = np.flatnonzero(posts.part == at)
             similar[mine] = self.of_rows(at, posts.row[mine])
         return similar
@@ -161,6 +161,10 @@ def find_lists(asked: Array, low: int, limit: int, limit_own: int, of: TermRows)
 @compiled
 def first_from(row: int, of: TermRows, start: int, end: int) -> int:
     """The first place of a list whose row is this one or a later one."""
+    if start == end or row_at(of, start) >= row:  # mostly all of a part is within
+        return start
+    if row_at(of, end - 1) < row:
+        return end
     while start < end:
         middle = (start + end) // 2
         if row_at(of, middle) < row:
