@@ -308,14 +308,18 @@ class View:
 
     def written(self, tag: int) -> list[str]:
         """How a hashtag was written lately."""
-        found: list[tuple[int, str]] = []
-        for part, first, last in self._uses(tag):
-            segment, some = part.segment, slice(max(first, last - WRITTEN), last)
-            forms = segment.forms.pick(segment.arrays["tag_form"][some].tolist())
-            times = segment.times[segment.tag_uses.rows[some]].tolist()
-            found += zip(times, forms, strict=True)
-        found.sort(key=lambda use: use[0])
-        return [form for _, form in found[-WRITTEN:]]
+        uses = self._uses(tag)
+        if not uses:
+            return []
+        columns = []
+        for at, (part, first, last) in enumerate(uses):
+            some = slice(max(first, last - WRITTEN), last)
+            times = part.segment.times[part.segment.tag_uses.rows[some]]
+            columns.append((times, np.full(len(times), at), part.segment.arrays["tag_form"][some]))
+        times, where, forms = (np.concatenate(column) for column in zip(*columns, strict=True))
+        last_ones = np.argsort(times, kind="stable")[-WRITTEN:]
+        named = zip(where[last_ones].tolist(), forms[last_ones].tolist(), strict=True)
+        return [uses[at][0].segment.forms[form] for at, form in named]
 
     def words(self, key: str) -> tuple[str, ...]:
         """The words of a hashtag of the memory."""
