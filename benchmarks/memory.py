@@ -244,13 +244,15 @@ def rolled_up(process: int) -> dict[str, float]:
 
 
 def times_of(asked: Sequence[Query], memory: Memory, scratch: Scratch) -> dict[str, float]:
-    """How long a look back takes."""
-    taken = []
-    for query in asked:
-        began = time.process_time()
-        find(query, memory, scratch)
-        taken.append(1000 * (time.process_time() - began))
-    mean, longest = float(np.mean(taken)), float(np.quantile(taken, 0.99))
+    """How long a look back takes: the best of three passes, so that other work counts less."""
+    passes = np.zeros((3, len(asked)))
+    for taken in passes:
+        for at, query in enumerate(asked):
+            began = time.process_time()
+            find(query, memory, scratch)
+            taken[at] = 1000 * (time.process_time() - began)
+    best = passes.min(axis=0)
+    mean, longest = float(np.mean(best)), float(np.quantile(best, 0.99))
     return {"look back ms, mean": mean, "look back ms, p99": longest}
 
 
@@ -317,7 +319,8 @@ def main() -> None:
                 kept = json.loads(given.out.read_text()) if given.out.exists() else {}
                 kept[str(count)] = kept.get(str(count), {}) | figures
                 given.out.write_text(json.dumps(kept, indent=2) + "\n")
-                draw(kept, given.out.with_suffix(".png"))
+        if given.out:
+            draw(json.loads(given.out.read_text()), given.out.with_suffix(".png"))
         for count in () if given.store else given.posts:
             told = {name: Path(folder) / name for name in codes}
             results = {name: run(prepared, count, told[name], codes[name]) for name in codes}
