@@ -199,7 +199,9 @@ def post_kind(fields: Mapping[str, Any]) -> type[Post] | type[PreparedPost]:
     return PreparedPost if "body" in fields and "text" not in fields else Post
 
 
-SourceName = Literal["post", "news", "memory", "author", "rising", "season", "generator"]
+SourceName = Literal[
+    "post", "news", "memory", "author", "rising", "season", "generator", "lexicon"
+]  # fmt: skip
 
 
 class Reason(Record):
@@ -223,8 +225,10 @@ class Suggestion(Record):
 
     hashtag: str  # as it is to be written, `#` included
     words: tuple[str, ...]
-    score: float
+    score: float  # P(used) = P(on topic) · P(chosen given on topic)
     because: tuple[Reason, ...]
+    on_topic: float = 1.0  # how likely it is about the post at all
+    variants: tuple[str, ...] = ()  # other hashtags that say the same
 
 
 class FoundArticle(Record):

@@ -9,7 +9,14 @@ from click.testing import CliRunner
 
 from hashnews.cli import main
 from hashnews.files import RecordFile, write_records
-from hashnews.learn.examples import Examples, RankerConfig, make_examples, situations, thinned
+from hashnews.learn.examples import (
+    SITUATIONS,
+    Examples,
+    RankerConfig,
+    make_examples,
+    situations,
+    thinned,
+)
 from hashnews.news.store import NewsStore
 from hashnews.posts.table import read_posts
 from hashnews.prepare.preparer import Preparer
@@ -17,7 +24,7 @@ from hashnews.records import Post
 from hashnews.sample import sample_file
 from hashnews.suggest.candidates import Search
 from hashnews.suggest.memory import Memory
-from hashnews.suggest.model import Model
+from hashnews.suggest.model import Model, shipped_model
 from hashnews.suggest.pipeline import HashNews, sample_store
 from hashnews.suggest.query import PostWithNews
 from hashnews.suggest.sources import PLACE, SEASON
@@ -45,6 +52,11 @@ def read():
 
 
 @pytest.fixture(scope="module")
+def relevance():
+    return Model.load(shipped_model()).judges.relevance
+
+
+@pytest.fixture(scope="module")
 def memory(sample):
     with NewsStore(sample) as store:
         return Memory(read_posts(store))
@@ -61,7 +73,7 @@ def test_one_command_trains_a_model_that_suggests(sample, tmp_path):
         )  # fmt: skip
     assert done.exit_code == 0, done.output
     told = json.loads(done.stdout)
-    assert set(told["held_out"]) == {"online", "frozen", "news only"}
+    assert {"online", "newcomer", "unknown author"} <= set(told["held_out"])
     assert "taught on" in (tmp_path / "model" / "README.md").read_text()
     model = Model.load(tmp_path / "model")
     assert model.about["posts"] == told["posts"]
@@ -98,10 +110,11 @@ def test_older_posts_fill_the_calendar(sample, tmp_path):
         done = CliRunner().invoke(main, command)
     assert done.exit_code == 0, done.output
     model = Model.load(tmp_path / "model")
-    feature = model.ranker.trees.feature
+    feature = model.judges.ranker.trees.feature
     assert set(feature.tolist()) & {PLACE[name] for name in SEASON.columns}
     with HashNews(sample, tmp_path / "model") as hashnews:
-        found = hashnews.suggest(posts[-1], n=50).suggestions
+        answers = hashnews.suggest_all(posts, n=50)
+    found = [one for answer in answers for one in answer.suggestions]
     assert "season" in {why.source for one in found for why in one.because}
 
 
@@ -118,11 +131,12 @@ def test_wrong_usage_of_the_command(tmp_path):
     assert "too few" in run.stderr
 
 
-def test_the_answer_is_not_part_of_the_question(read, memory):
-    examples = make_examples(read, Search(memory))
+def test_the_answer_is_not_part_of_the_question(read, memory, relevance):
+    examples = make_examples(read, Search(memory), relevance)
     without = make_examples(
         [at._replace(post=at.post.model_copy(update={"hashtags": ()})) for at in read],
         Search(memory),
+        relevance,
     )
     assert examples.keys == without.keys
     assert (examples.features == without.features).all()
@@ -130,8 +144,8 @@ def test_the_answer_is_not_part_of_the_question(read, memory):
     assert not without.used.any()
 
 
-def test_used_candidates_are_the_authors(read, memory):
-    examples = make_examples(read, Search(memory))
+def test_used_candidates_are_the_authors(read, memory, relevance):
+    examples = make_examples(read, Search(memory), relevance)
     starts = examples.starts
     for n, at in enumerate(read):
         used = examples.used[starts[n] : starts[n + 1]].astype(bool)
@@ -141,15 +155,22 @@ def test_used_candidates_are_the_authors(read, memory):
         assert examples.gold[n] == len(gold)
 
 
-def test_every_post_is_taught_in_one_situation(read, memory):
-    dealt = situations(read, Search(memory), RankerConfig(frozen=0.4, news_only=0.3))
-    assert sorted(i for part in dealt for i in part.ids) == sorted(at.post.id for at in read)
-    online, frozen, news = dealt
-    assert all(len(part.ids) for part in dealt)
-    places = [PLACE[name] for source in (NEIGHBOURS, AUTHOR) for name in source.columns]
-    assert not news.features[:, places].any()
-    assert online.features[:, places].any()
-    assert frozen.features[:, places].any()
+def test_every_post_is_taught_in_one_situation(read, sample, relevance):
+    with NewsStore(sample) as store:
+        posts = list(read_posts(store))
+    dealt = situations(read, posts, Search, relevance, RankerConfig())
+    assert tuple(dealt) == SITUATIONS
+    ids = [i for part in dealt.values() for i in part.ids]
+    assert sorted(ids) == sorted(at.post.id for at in read)
+    assert all(len(part.ids) for part in dealt.values())
+    neighbours = [PLACE[name] for name in NEIGHBOURS.columns]
+    author = [PLACE[name] for name in AUTHOR.columns]
+    assert not dealt["newcomer"].features[:, neighbours + author].any()
+    assert not dealt["unknown author"].features[:, author].any()
+    for name in ("online", "frozen", "unknown author"):
+        assert dealt[name].features[:, neighbours].any()
+    for name in ("online", "own archive"):
+        assert dealt[name].features[:, author].any()
 
 
 def test_thinning_keeps_what_was_used():

@@ -65,7 +65,7 @@ def test_what_is_generated_is_said_or_known_and_likely():
     def kept(words, score, known=()):
         prior = Prior({key: f"#{key}" for key in known})
         read = PostWithNews(POST, at(0), [ContextWord("storm", 1.0)], [])
-        return Query(read, prior, [Generated(words, score)]).generated == [words]
+        return list(Query(read, prior, [Generated(words, score)]).generated) == [words]
 
     assert kept(("harbour", "storm"), -9.0)
     assert not kept(("harbour", "day"), -1.0)

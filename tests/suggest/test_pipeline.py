@@ -96,12 +96,15 @@ def test_nothing_published_or_posted_later_changes_an_answer(own):
         assert one.context == other.context
 
 
+ASKED = "Watching the zebras in the park this night!"
+
+
 def test_a_new_post_is_seen_at_once_by_its_author_and_in_an_hour_by_others(own):
     remember(own, [post("Zebras in the park!\n#ZebraWatch", AT, "zoe", id="z1")])
     with HashNews(own) as hashnews:
 
         def suggested(minutes, user):
-            answer = hashnews.suggest(post("Zebras!", AT + timedelta(minutes=minutes), user))
+            answer = hashnews.suggest(post(ASKED, AT + timedelta(minutes=minutes), user), n=20)
             return "#ZebraWatch" in [suggestion.hashtag for suggestion in answer.suggestions]
 
         assert suggested(1, "zoe")
@@ -109,7 +112,7 @@ def test_a_new_post_is_seen_at_once_by_its_author_and_in_an_hour_by_others(own):
         assert suggested(60, "someone")
         remember(own, [post("Zebras again.\n#ZebraNight", AT, "zoe", id="z2")])
         hashnews.refresh()
-        tags = [s.hashtag for s in hashnews.suggest(post("Zebras!", AT, "zoe", id="q")).suggestions]
+        tags = [s.hashtag for s in hashnews.suggest(post(ASKED, AT, "zoe"), n=20).suggestions]
         assert "#ZebraNight" not in tags
         later = hashnews.suggest(post("Zebras again", AT + timedelta(hours=2), "zoe", id="q"))
         assert "#ZebraNight" in [suggestion.hashtag for suggestion in later.suggestions]
@@ -258,7 +261,7 @@ EVERYDAY = (
 
 @pytest.mark.parametrize("moment", [AT, datetime(2026, 6, 6, 12, tzinfo=UTC)])
 def test_what_only_the_model_recalls_is_not_shown(own, moment):
-    """Nothing that neither the post, its articles nor the memory says, early or late."""
+    """Nothing that neither post, articles, memory nor lexicon by meaning say, early or late."""
     with NewsStore(own) as store:
         used = {
             "".join(tag.words)
@@ -273,4 +276,5 @@ def test_what_only_the_model_recalls_is_not_shown(own, moment):
             for suggestion in answer.suggestions:
                 key = "".join(suggestion.words)
                 spelled = any(key in "".join(words(line)) for line in (text, *told))
-                assert key in used or spelled or said.issuperset(suggestion.words)
+                near = "lexicon" in {reason.source for reason in suggestion.because}
+                assert key in used or spelled or near or said.issuperset(suggestion.words)

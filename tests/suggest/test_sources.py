@@ -18,6 +18,7 @@ from hashnews.suggest.calendar import Calendar
 from hashnews.suggest.candidates import find, ranks, with_features
 from hashnews.suggest.evidence import Look, Scratch
 from hashnews.suggest.from_text import NewsArticle, in_news, initials
+from hashnews.suggest.judges import Judges
 from hashnews.suggest.memory import Memory, View
 from hashnews.suggest.ranker import Calibration, Ranker, Trees
 from hashnews.suggest.reasons import reasons, without
@@ -245,7 +246,7 @@ def test_ranks_count_who_is_better(rows):
 
 
 def stump(name, threshold=0.0, gain=1.0):
-    """A ranker that asks one feature one question."""
+    """Judges to whom all is on topic, and whose ranker asks one feature one question."""
     trees = Trees(
         np.zeros(1, np.int32),
         np.ones(1, np.int32),
@@ -253,13 +254,15 @@ def stump(name, threshold=0.0, gain=1.0):
         np.array([threshold, 0.0, gain], np.float32),
         np.array([[1, 2], [1, 1], [2, 2]], np.int32),
     )
-    return Ranker(trees, Calibration(np.array([0.0, 1.0]), np.array([0.1, 0.9])))
+    ranker = Ranker(trees, Calibration(np.array([0.0, 1.0]), np.array([0.1, 0.9])))
+    return Judges(ranker._replace(calibration=Calibration(np.zeros(1), np.ones(1))), ranker, 0.1)
 
 
 def test_every_feature_has_one_source():
     named = [name for source in SOURCES for name in source.columns]
     assert len(named) == len(set(named))
-    assert len(FEATURES) == len(set(FEATURES)) == len(named) + 2 * len(RANKED)
+    assert len(FEATURES) == len(set(FEATURES)) == len(named) + 2 * len(RANKED) + 1
+    assert FEATURES[-1] == "on_topic"
     assert set(RANKED) <= set(named)
 
 

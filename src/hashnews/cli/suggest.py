@@ -31,7 +31,7 @@ TOGETHER = 32  # posts that are answered at a time
               help="News and memory; default: news.db, or else the shipped sample.")  # fmt: skip
 @click.option("--model", type=click.Path(path_type=Path), metavar="DIR",
               help="A suggester or a generator instead of the shipped model.")  # fmt: skip
-@click.option("-n", "most", type=click.IntRange(1, 50), default=10, show_default=True,
+@click.option("-n", "most", type=click.IntRange(1, 50), default=5, show_default=True,
               help="Hashtags at most.")  # fmt: skip
 @click.option("--min-score", type=click.FloatRange(0, 1), metavar="P",
               help="Hide suggestions whose probability is below P; default: 0.01 for people, 0 for "

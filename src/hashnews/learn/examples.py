@@ -3,8 +3,10 @@
 Each training post is answered from its own past: candidates and features are made from what had
 been posted and published before it. The author's hashtags among the candidates are the ones used.
 
-The same ranker serves three situations, so it is taught in all of them: *online* (the memory goes
-on up to the post), *frozen* (it was closed some days before) and *news only* (there is none).
+The same ranker serves everybody, so it is taught in all situations people are in: *online* (the
+memory goes on up to the post), *frozen* (it was closed some days before), *newcomer* (there is
+none), *unknown author* (nobody is named), *own archive* (nobody else's posts) and *small memory*
+(ten posts and up).
 """
 
 from __future__ import annotations
@@ -16,17 +18,25 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
+from pydantic import Field
 
 from hashnews.arrays import Array
 from hashnews.config import Config
 from hashnews.errors import DataError, needs_extra
 from hashnews.metrics import micro_f1_of
+from hashnews.posts.table import Remembered
 from hashnews.suggest.candidates import Search
+from hashnews.suggest.judges import ON_TOPIC
+from hashnews.suggest.memory import Memory
 from hashnews.suggest.query import PostWithNews
 from hashnews.suggest.ranker import Calibration, Ranker, Trees, average, isotonic, trees_of
 from hashnews.suggest.sources import FEATURES
 from hashnews.times import A_DAY
 
+SITUATIONS = (
+    "online", "frozen", "newcomer", "unknown author", "own archive", "small memory",
+)  # fmt: skip
+SMALL_MEMORIES = 16
 CLOSED = 0  # the end of a memory that was closed before everything
 TOGETHER = 32  # posts the generator reads at a time
 Never = Mapping[str, frozenset[str]]  # keys that do not count, by the post's id
@@ -55,12 +65,19 @@ class RankerConfig(Config):
     """Rankers whose scores are averaged ..."""
     first_seed: int = 1
     """... the seed of the first, the others following."""
-    frozen: float = 0.35
-    """The share of the posts that are taught with a memory closed earlier ..."""
-    news_only: float = 0.15
-    """... and with none."""
+    shares: dict[str, float] = Field(
+        {
+            "online": 0.3,
+            "frozen": 0.15,
+            "newcomer": 0.2,
+            "unknown author": 0.2,
+            "own archive": 0.1,
+            "small memory": 0.05,
+        }
+    )
+    """How often each situation is taught."""
     closed_days: float = 11.0
-    """How long before the post it was closed at most."""
+    """How long before the post a frozen memory was closed at most."""
 
 
 class Examples(NamedTuple):
@@ -79,13 +96,24 @@ class Examples(NamedTuple):
         return np.concatenate([[0], np.cumsum(self.sizes)])
 
 
+EMPTY_EXAMPLES = Examples(
+    np.zeros((0, len(FEATURES)), np.float32),
+    np.zeros(0, np.uint8),
+    np.zeros(0, np.int64),
+    np.zeros(0, np.int64),
+    [],
+    [],
+)
+
+
 def make_examples(
     posts: Iterable[PostWithNews],
     search: Search,
+    relevance: Ranker,
     closing: Closing = goes_on,
     never: Never = NEVER,
 ) -> Examples:
-    """The candidates of posts, each from its own past.
+    """The candidates of posts, each from its own past, with what relevance thinks of them.
 
     What `search` knows by itself must be older than all of them; `never` are keys that do not
     count, by the post's id: what the posts were searched for.
@@ -101,6 +129,7 @@ def make_examples(
             batch, search.candidates(unanswered, unwanted, closed), strict=True
         ):
             wanted = {tag.key for tag in read.post.hashtags}
+            found.features[:, ON_TOPIC] = relevance.probabilities(found.features)
             features.append(found.features)
             used.append(np.array([key in wanted for key in found.keys], np.uint8))
             keys.append(found.keys)
@@ -175,39 +204,112 @@ def calibrated(ranker: Ranker, held_out: Sequence[Examples]) -> Ranker:
     """The ranker with scores that mean what they say on these posts."""
     scores = np.concatenate([ranker.scores(part.features) for part in held_out])
     used = np.concatenate([part.used for part in held_out])
-    return ranker._replace(calibration=isotonic(scores, used))
+    on_topic = np.concatenate([part.features[:, ON_TOPIC] for part in held_out])
+    return ranker._replace(calibration=isotonic(scores, used, on_topic))
 
 
 def situations(
     posts: Sequence[PostWithNews],
-    search: Search,
+    remembered: Sequence[Remembered],
+    searching: Callable[[Memory], Search],
+    relevance: Ranker,
     config: RankerConfig,
     never: Never = NEVER,
-) -> list[Examples]:
-    """Posts dealt out to the three situations: online, frozen, news only."""
+) -> dict[str, Examples]:
+    """Posts dealt out to all situations; `searching` looks for candidates with a memory."""
     chance = random.Random(5)
-    drawn = [chance.random() for _ in posts]
-    frozen, most = config.frozen, config.frozen + config.news_only
-    first = search.memory.first()
-
-    def dealt(low: float, high: float) -> list[PostWithNews]:
-        return [post for post, at in zip(posts, drawn, strict=True) if low <= at < high]
+    weights = [config.shares[name] for name in SITUATIONS]
+    dealt: dict[str, list[PostWithNews]] = {name: [] for name in SITUATIONS}
+    for read, name in zip(posts, chance.choices(SITUATIONS, weights, k=len(posts)), strict=True):
+        if name == "own archive" and read.post.user is None:
+            name = "unknown author"
+        dealt[name].append(read)
+    full = searching(Memory(remembered))
+    first = full.memory.first() if remembered else 0
 
     def closing(read: PostWithNews) -> int:
         """Some time before the post, but not before half of what there was."""
         longest = min(config.closed_days * A_DAY, max(0, read.moment - first) / 2)
         return int(read.moment - random.Random(read.post.id).uniform(0, longest))
 
-    return [
-        make_examples(dealt(most, 1), search, goes_on, never),
-        make_examples(dealt(0, frozen), search, closing, never),
-        make_examples(dealt(frozen, most), search, lambda _: CLOSED, never),
-    ]
+    def examples(
+        reads: Iterable[PostWithNews], search: Search, closing: Closing = goes_on
+    ) -> Examples:
+        return make_examples(reads, search, relevance, closing, never)
+
+    return {
+        "online": examples(dealt["online"], full),
+        "frozen": examples(dealt["frozen"], full, closing),
+        "newcomer": examples(dealt["newcomer"], full, lambda _: CLOSED),
+        "unknown author": examples(map(nobody, dealt["unknown author"]), full),
+        "own archive": joined(
+            examples(reads, searching(Memory([one for one in remembered if one.user == user])))
+            for user, reads in _by_user(dealt["own archive"]).items()
+        ),
+        "small memory": joined(
+            examples(reads, searching(Memory(_some(remembered, number))))
+            for number, reads in _by_number(dealt["small memory"]).items()
+        ),
+    }
+
+
+def nobody(read: PostWithNews) -> PostWithNews:
+    """A post whose author is not named."""
+    return read._replace(post=read.post.model_copy(update={"user": None}))
+
+
+def _by_user(reads: Iterable[PostWithNews]) -> dict[str | None, list[PostWithNews]]:
+    found: dict[str | None, list[PostWithNews]] = {}
+    for read in reads:
+        found.setdefault(read.post.user, []).append(read)
+    return found
+
+
+def _by_number(reads: Iterable[PostWithNews]) -> dict[int, list[PostWithNews]]:
+    """Posts dealt out to a few small memories."""
+    found: dict[int, list[PostWithNews]] = {}
+    for at, read in enumerate(reads):
+        found.setdefault(at % SMALL_MEMORIES, []).append(read)
+    return found
+
+
+def _some(remembered: Sequence[Remembered], number: int) -> list[Remembered]:
+    """A small memory: from ten posts up to a thousand."""
+    chance = random.Random(number)
+    size = min(len(remembered), round(10 ** chance.uniform(1, 3)))
+    return chance.sample(list(remembered), size)
+
+
+def joined(parts: Iterable[Examples]) -> Examples:
+    """Examples of several parts as one."""
+    parts = list(parts)
+    if not parts:
+        return EMPTY_EXAMPLES
+    return Examples(
+        np.concatenate([part.features for part in parts]),
+        np.concatenate([part.used for part in parts]),
+        np.concatenate([part.sizes for part in parts]),
+        np.concatenate([part.gold for part in parts]),
+        [keys for part in parts for keys in part.keys],
+        [post for part in parts for post in part.ids],
+    )
+
+
+def chosen_of(parts: Sequence[Examples], floor: float) -> float:
+    """P(chosen | on topic) of all that is shown: what was used / what is on topic."""
+    used = on_topic = 0.0
+    for part in parts:
+        chance = part.features[:, ON_TOPIC]
+        used += float(part.used[chance >= floor].sum())
+        on_topic += float(chance[chance >= floor].sum())
+    return round(used / on_topic, 4) if on_topic else 0.0
 
 
 def hits(ranker: Ranker, examples: Examples, most: int = 5) -> Array:
     """For each post and rank up to `most` whether that suggestion was used."""
-    scores, found = ranker.scores(examples.features), np.zeros((len(examples.sizes), most))
+    scores = ranker.probabilities(examples.features) * examples.features[:, ON_TOPIC]
+    scores += 1e-9 * ranker.scores(examples.features)  # where the curve is flat
+    found = np.zeros((len(examples.sizes), most))
     for post, (start, end) in enumerate(pairwise(examples.starts.tolist())):
         best = np.argsort(-scores[start:end], kind="stable")[:most]
         found[post, : len(best)] = examples.used[start:end][best]

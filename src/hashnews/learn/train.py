@@ -21,7 +21,15 @@ from hashnews.errors import ConfigError, DataError
 from hashnews.files import RecordFile
 from hashnews.generate.generator import Generator
 from hashnews.index.folder import NewsIndex
-from hashnews.learn.examples import Examples, RankerConfig, fit, situations, suggested
+from hashnews.learn.examples import (
+    SITUATIONS,
+    Examples,
+    RankerConfig,
+    chosen_of,
+    fit,
+    situations,
+    suggested,
+)
 from hashnews.news.store import NewsStore
 from hashnews.posts.table import remembered
 from hashnews.prepare.datasets import of_collection, rules_for
@@ -29,12 +37,15 @@ from hashnews.prepare.preparer import Preparer
 from hashnews.records import Post, PreparedPost
 from hashnews.retrieve.all_words import AllWordsRetriever
 from hashnews.suggest.candidates import Search
+from hashnews.suggest.judges import Judges
+from hashnews.suggest.lexicon import Lexicon, shipped_lexicon
 from hashnews.suggest.memory import Memory
-from hashnews.suggest.model import ModelConfig, save_model
+from hashnews.suggest.model import ModelConfig, SuggesterFiles, save_model, shipped_model
 from hashnews.suggest.prior import Prior, known_hashtags, merged, prior_of
 from hashnews.suggest.query import with_news
 from hashnews.suggest.ranker import Ranker
 from hashnews.text.entities import load_finder
+from hashnews.text.meaning import shipped_meaning
 from hashnews.text.segment import shipped_segmenter
 from hashnews.times import time_of
 
@@ -52,6 +63,8 @@ class PostSet(Config):
     """Older posts, of any collection, that only fill memory and calendar."""
     generator: Path | None = None
     """A generator that read no post that teaches or measures; default: the suggester's own."""
+    lexicon: Path | None = None
+    """A lexicon that was counted without these posts; default: the shipped one."""
 
 
 class SuggesterConfig(Config):
@@ -67,14 +80,16 @@ class SuggesterConfig(Config):
     """The share of the newest that calibrate and measure."""
     most: int = 6000
     """Posts of a set that teach, drawn at random where there are more."""
+    relevance: Path | None = None
+    """A suggester whose relevance is used; default: the shipped one."""
     ranker: RankerConfig = RankerConfig()
 
 
 class Lessons(NamedTuple):
     """The examples of one set, and what there is to know from its posts."""
 
-    taught: list[Examples]
-    held_out: list[Examples]
+    taught: dict[str, Examples]  # by situation
+    held_out: dict[str, Examples]
     prior: Prior
 
 
@@ -87,13 +102,15 @@ def train(
     """Train a suggester and write its directory; `command` is kept in its manifest."""
     if not config.sets:
         raise ConfigError("there are no posts to learn from: name --posts and --news")
-    lessons = [_lessons(config, chosen, watch) for chosen in config.sets]
-    taught = [part for lesson in lessons for part in lesson.taught]
-    held_out = [part for lesson in lessons for part in lesson.held_out]
+    relevance = Ranker.load(SuggesterFiles(config.relevance or shipped_model()).relevance)
+    lessons = [_lessons(config, chosen, relevance, watch) for chosen in config.sets]
+    taught = [part for lesson in lessons for part in lesson.taught.values()]
+    held_out = [part for lesson in lessons for part in lesson.held_out.values()]
     ranker = fit(config.ranker, taught, held_out)
     figures = {
-        situation: suggested(ranker, [lesson.held_out[at] for lesson in lessons])
-        for at, situation in enumerate(("online", "frozen", "news only"))
+        situation: suggested(ranker, parts)
+        for situation in SITUATIONS
+        if (parts := [one for lesson in lessons if len((one := lesson.held_out[situation]).ids)])
     }
     about = {
         "version": __version__,
@@ -103,9 +120,10 @@ def train(
         "held_out": figures,
     }
     named = None if config.generator is None else os.path.relpath(config.generator, out)
-    settings = ModelConfig(generator=named, beams=config.beams)
+    newcomer = chosen_of([lesson.held_out["newcomer"] for lesson in lessons], ModelConfig().floor)
+    settings = ModelConfig(generator=named, beams=config.beams, newcomer=newcomer)
     prior = merged([lesson.prior for lesson in lessons])
-    save_model(out, ranker, settings, prior, _card(about), about)
+    save_model(out, Judges(relevance, ranker, newcomer), settings, prior, _card(about), about)
     return ranker
 
 
@@ -119,7 +137,7 @@ def digests(files: Iterable[Path]) -> dict[str, str]:
     return known
 
 
-def _lessons(config: SuggesterConfig, chosen: PostSet, watch: Watch) -> Lessons:
+def _lessons(config: SuggesterConfig, chosen: PostSet, relevance: Ranker, watch: Watch) -> Lessons:
     named = chosen.generator or config.generator
     generator = None if named is None else Generator.load(named)
     with NewsStore(chosen.news) as store:
@@ -150,12 +168,15 @@ def _lessons(config: SuggesterConfig, chosen: PostSet, watch: Watch) -> Lessons:
         prior = prior_of(posts)
         # What the calendar says of a post is a year older by itself.
         before = known_hashtags(post for post in posts if post.posted < began)
-        memory = Memory(posts, ModelConfig().days)
-        search = Search(memory, generator, prior._replace(hashtags=before), config.beams)
+        lexicon = shipped_lexicon() if chosen.lexicon is None else Lexicon.load(chosen.lexicon)
+        knows = prior._replace(hashtags=before, lexicon=lexicon, meaning=shipped_meaning())
 
-        def lessons(posts: Sequence[PreparedPost], what: str) -> list[Examples]:
-            read = [at for post in watch(posts, what) for at in with_news(retriever, store, [post])]
-            return situations(read, search, config.ranker, never)
+        def searching(memory: Memory) -> Search:
+            return Search(memory, generator, knows, config.beams)
+
+        def lessons(some: Sequence[PreparedPost], what: str) -> dict[str, Examples]:
+            read = [at for post in watch(some, what) for at in with_news(retriever, store, [post])]
+            return situations(read, posts, searching, relevance, config.ranker, never)
 
         taught, held_out = lessons(some, "taught"), lessons(usable[last:], "held out")
         return Lessons(taught, held_out, prior)

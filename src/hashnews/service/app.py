@@ -112,13 +112,13 @@ def _json(content: bytes) -> Response:
 
 def _work(app: FastAPI, pool: Pool) -> None:
     @app.post("/suggest", response_model=Answer, responses=ASKING)
-    async def suggest(post: AskedPost, n: Most = 10, min_score: Least = 0.0) -> Response:
+    async def suggest(post: AskedPost, n: Most = 5, min_score: Least = 0.0) -> Response:
         """Suggest hashtags for a post; one without `created_at` counts as written now."""
         (answer,) = await pool.ask("suggest", [Ask(post, n, min_score)])
         return _json(answer)
 
     @app.post("/suggest/batch", response_model=Answers, responses=ASKING)
-    async def suggest_batch(asked: AskedPosts, n: Most = 10, min_score: Least = 0.0) -> Response:
+    async def suggest_batch(asked: AskedPosts, n: Most = 5, min_score: Least = 0.0) -> Response:
         """Suggest hashtags for several posts."""
         answers = await pool.ask("suggest", [Ask(post, n, min_score) for post in asked.posts])
         return _json(b'{"answers":[' + b",".join(answers) + b"]}")

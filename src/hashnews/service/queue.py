@@ -20,7 +20,7 @@ class Ask(NamedTuple):
     """A post, and how many suggestions of which score are wanted."""
 
     post: Post
-    n: int = 10
+    n: int = 5
     min_score: float = 0.0
 
 

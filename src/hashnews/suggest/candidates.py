@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +15,8 @@ from hashnews.suggest.memory import Memory, View
 from hashnews.suggest.prior import NOTHING, Prior
 from hashnews.suggest.query import Popularity, PostWithNews, Query, unknown
 from hashnews.suggest.sources import FEATURES, PLACE, RANKED, SOURCES
-from hashnews.suggest.sources.generated import LEAST
+from hashnews.suggest.sources.base import Proposal
+from hashnews.text.meaning import Vectors
 
 EMPTY: Array = np.zeros((0, len(FEATURES)), np.float32)
 
@@ -27,7 +28,6 @@ class Candidates(NamedTuple):
     words: list[tuple[str, ...]]
     tags: Array
     evidence: Evidence
-    likely: Sequence[float] | None = None  # log-probabilities of the generator, if there is one
     features: Array = EMPTY
 
     def feature(self, name: str) -> Array:
@@ -42,10 +42,15 @@ def find(
     scratch: Scratch,
     never: Collection[str] = (),
     until: int | None = None,
+    also: Iterable[tuple[str, ...]] = (),
 ) -> Candidates:
-    """All candidates for a post; `never` are keys left out, `until` closes the memory earlier."""
+    """All candidates for a post; `never` are keys left out, `until` closes the memory earlier.
+
+    `also` are hashtags that are judged, too, whoever brings them.
+    """
     view = View(memory, query.moment, query.user, until)
     proposed = [proposal for source in SOURCES for proposal in source.propose(query)]
+    proposed += [Proposal(words) for words in also]
     proposed.sort(key=lambda proposal: not proposal.only_known)
     look = Look(view, scratch, query.body)
     kept = {memory.tags.names[tag]: (tag, memory.words[tag]) for tag in look.best().tolist()}
@@ -74,7 +79,8 @@ def with_features(query: Query, found: Candidates) -> Candidates:
         ranked = table[:, [PLACE[name] for name in RANKED]]
         table[:, at : at + len(RANKED)] = ranks(ranked)
         at += len(RANKED)
-        table[:, at:] = ranked / np.maximum(1e-9, ranked.max(axis=0))
+        best = np.maximum(1e-9, ranked.max(axis=0))
+        table[:, at : at + len(RANKED)] = ranked / best
     return found._replace(features=table)
 
 
@@ -108,25 +114,34 @@ class Search:
         posts: Sequence[PostWithNews],
         never: Sequence[Collection[str]] | None = None,
         until: Sequence[int | None] | None = None,
+        also: Sequence[Iterable[tuple[str, ...]]] | None = None,
     ) -> list[tuple[Query, Candidates]]:
         """The candidates of posts; the generator reads the posts together.
 
-        For each post: keys that are left out, and when the memory is closed, if earlier.
+        For each post: keys that are left out, when the memory is closed, if earlier, and hashtags
+        that are judged besides.
         """
         asked = [
-            Query(read, self._prior, beams, self._popularity)
-            for read, beams in zip(posts, self.written(posts, self._beams), strict=True)
+            Query(read, self._prior, beams, self._popularity, vector)
+            for read, beams, vector in zip(
+                posts, self.written(posts, self._beams), self.vectors(posts), strict=True
+            )
         ]
         unwanted, closed = never or [()] * len(posts), until or [None] * len(posts)
         found = [
-            find(query, self.memory, self._scratch, without, end)
-            for query, without, end in zip(asked, unwanted, closed, strict=True)
+            find(query, self.memory, self._scratch, without, end, more)
+            for query, without, end, more in zip(
+                asked, unwanted, closed, also or [()] * len(posts), strict=True
+            )
         ]
-        if self._generator is not None:
-            hashtags = [one.words for one in found]
-            scores = self._generator.score(self._examples(posts), hashtags, LEAST)
-            found = [one._replace(likely=row) for one, row in zip(found, scores, strict=True)]
         return [(query, with_features(query, one)) for query, one in zip(asked, found, strict=True)]
+
+    def vectors(self, posts: Sequence[PostWithNews]) -> Sequence[Vectors | None]:
+        """The meaning of each post, where it can be told."""
+        meaning = self._prior.meaning
+        if meaning is None:
+            return [None] * len(posts)
+        return list(meaning.of_posts([read.post.body for read in posts]))
 
     def written(self, posts: Sequence[PostWithNews], n: int) -> list[list[Generated]]:
         """What the generator writes for each post, where there is one."""

@@ -24,6 +24,8 @@ SHORTEST_SLIP = 6  # letters: shorter hashtags differ by a letter and mean anoth
 RARE = 2  # uses, at most, of what may be a slip
 RARER = 300  # times rarer in running text is the rarest word of a misspelling
 MORE_COMMON = 10  # times as often used: then the other is what was meant
+# A small memory tells little of what its hashtags are about: then the meaning must agree, too.
+MANY, NEAR = 500, 0.15
 PRIVATE = 5  # uses by one author alone that make a label of that author's own
 
 
@@ -92,13 +94,15 @@ def _commonness(words: tuple[str, ...], counts: Counts) -> float:
 
 
 def is_said(query: Query, found: Candidates, place: int) -> bool:
-    """Whether post, retrieved articles or memory say a hashtag.
+    """Whether post, retrieved articles, memory, or by its meaning the lexicon say a hashtag.
 
     What only the model recalls is of the weeks it learnt from: stale for a later post, hindsight
     for an earlier one.
     """
     key, words = found.keys[place], found.words[place]
     if found.tags[place] >= 0 or key in query.in_news or key in query.in_post:
+        return True
+    if any(key == entry.key for entry in query.near_topics):
         return True
     return len(words) == 1 and words[0] in query.said  # words put together make scraps
 
@@ -125,14 +129,34 @@ class Filters(NamedTuple):
     blocked: Blocked
     counts: Counts
 
+    def is_known(self, query: Query, key: str, words: tuple[str, ...]) -> bool:
+        """Whether people use a hashtag, or it is a name: what is left are scraps and plain words.
+
+        A run of words of a headline is one only if the post says it, too; `#showered` and a slip of
+        the pen are none at all.
+        """
+        if query.is_name(words):
+            return not query.is_glued(words)
+        if query.entry(key) is not None:
+            return True
+        if len(words) == 1:
+            return key in query.in_news and key in self.counts.words
+        return key in query.in_post
+
     def lets_pass(self, query: Query, found: Candidates, place: int) -> bool:
         """Whether a candidate is a good hashtag for a post."""
         key, words, tag = found.keys[place], found.words[place], int(found.tags[place])
         if self.blocked.holds(key, words) or not is_said(query, found, place):
             return False
+        if tag < 0 and not self.is_known(query, key, words):
+            return False
+        if not query.is_english:  # what is known of words is known of English ones
+            return tag >= 0 or key in query.in_post
         if key in query.in_post or key in query.in_news:
             return True
         view = found.evidence.view
+        if view.size < MANY and found.feature("meaning")[place] < NEAR:
+            return False
         if is_slip(view, key, words, self.counts):
             return False
         return tag < 0 or not is_private(view, tag)

@@ -23,6 +23,7 @@ from hashnews.times import A_DAY
 
 NOBODY = -1
 DELAY = A_DAY // 24  # before a post of somebody else can be known
+NOTHING_NEW = 1000.0  # days: as old as the newest post is where there is none
 WRITTEN = 200  # uses that say how a hashtag is written
 
 
@@ -275,7 +276,7 @@ class View:
         """How many days before the post the newest post it can see was written."""
         seen = zip(self.parts, self.spans, strict=True)
         last = [int(part.segment.times[s.limit - 1]) for part, s in seen if s.limit > s.low]
-        return float((self.moment - max(last)) / A_DAY) if last else 1000.0
+        return float((self.moment - max(last)) / A_DAY) if last else NOTHING_NEW
 
     def is_known(self, tags: Array) -> Array:
         """Whether somebody used hashtags before the post."""

@@ -14,9 +14,12 @@ from hashnews.generate.generator import KIND as GENERATOR
 from hashnews.saved import check_directory, kind_of, new_directory
 from hashnews.suggest.calendar import Calendar
 from hashnews.suggest.filters import Blocked, shipped_blocked
+from hashnews.suggest.judges import Judges
+from hashnews.suggest.lexicon import shipped_lexicon
 from hashnews.suggest.prior import NOTHING, Prior
 from hashnews.suggest.ranker import Ranker
 from hashnews.text.hashtags import key_of
+from hashnews.text.meaning import shipped_meaning
 
 KIND = "suggester"
 
@@ -27,6 +30,7 @@ class SuggesterFiles:
     def __init__(self, directory: Path):
         self.directory = directory
         self.config = directory / "config.json"
+        self.relevance = directory / "relevance.npz"
         self.ranker = directory / "ranker.npz"
         self.card = directory / "README.md"
         self.known = directory / "known.txt"  # hashtags as people write them, one a line
@@ -43,6 +47,10 @@ class ModelConfig(Config):
     """Hashtags the generator writes for a post."""
     days: float = 400
     """Older posts are not remembered."""
+    floor: float = 0.5
+    """What is on topic with a lower probability is not shown."""
+    newcomer: float = 0.05
+    """How much of what is on topic is chosen, where there is no memory to tell."""
 
 
 class Model(NamedTuple):
@@ -50,7 +58,7 @@ class Model(NamedTuple):
 
     directory: Path
     config: ModelConfig
-    ranker: Ranker | None  # None: a generator alone
+    judges: Judges | None  # None: a generator alone
     blocked: Blocked
     prior: Prior
     about: dict[str, Any]
@@ -76,8 +84,14 @@ class Model(NamedTuple):
             calendar = Calendar.read(files.calendar.read_text("utf-8").splitlines())
         except (OSError, UnicodeDecodeError, DataError) as error:
             raise ModelError(f"{directory}: cannot be read: {error}") from None
-        prior = Prior({key_of(form): form for form in written}, calendar)
-        return cls(directory, config, Ranker.load(files.ranker), blocked, prior, about)
+        prior = Prior(
+            {key_of(form): form for form in written},
+            calendar,
+            shipped_lexicon(),
+            shipped_meaning(),
+        )
+        judges = Judges(Ranker.load(files.relevance), Ranker.load(files.ranker), config.newcomer)
+        return cls(directory, config, judges, blocked, prior, about)
 
     @property
     def generator(self) -> Path | None:
@@ -88,7 +102,7 @@ class Model(NamedTuple):
 
 def save_model(
     directory: Path,
-    ranker: Ranker,
+    judges: Judges,
     config: ModelConfig,
     prior: Prior,
     card: str,
@@ -97,7 +111,8 @@ def save_model(
     """Write a new model directory."""
     with new_directory(directory, KIND, about) as scratch:
         files = SuggesterFiles(scratch)
-        ranker.save(files.ranker)
+        judges.relevance.save(files.relevance)
+        judges.ranker.save(files.ranker)
         files.config.write_text(config.model_dump_json(indent=2) + "\n", "utf-8")
         known = prior.hashtags.values()
         files.known.write_text("".join(f"{form}\n" for form in known), "utf-8")

@@ -17,7 +17,7 @@ import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -34,11 +34,12 @@ from hashnews.records import Answer, FoundArticle, Post, PreparedPost, Suggestio
 from hashnews.retrieve.all_words import AllWordsRetriever
 from hashnews.sample import sample_file
 from hashnews.suggest.candidates import Candidates, Search
+from hashnews.suggest.families import are_family
 from hashnews.suggest.filters import Filters
+from hashnews.suggest.judges import Judges
 from hashnews.suggest.memory import Memory
 from hashnews.suggest.model import Model, shipped_model
 from hashnews.suggest.query import PostWithNews, Query, with_news
-from hashnews.suggest.ranker import Ranker
 from hashnews.suggest.reasons import reasons
 from hashnews.suggest.writing import Writer
 from hashnews.text.entities import load_finder, shipped_finder
@@ -46,7 +47,11 @@ from hashnews.text.hashtags import shipped_forms
 from hashnews.text.segment import shipped_segmenter
 
 AnyPost = str | Post | PreparedPost
-NOTHING_FITS = "Nothing in the news or in the memory fits this post."
+NOTHING_FITS = "Nothing in the news or in your memory fits this post."
+NOT_ENGLISH = (
+    "This post does not seem to be in English: only what the post and your memory say is suggested."
+)
+VARIANTS = 3  # of a hashtag that are named
 
 
 class HashNews:
@@ -95,16 +100,16 @@ class HashNews:
             self.retriever.popularity,
         )
 
-    def suggest(self, post: AnyPost, n: int = 10, min_score: float = 0.0) -> Answer:
+    def suggest(self, post: AnyPost, n: int = 5, min_score: float = 0.0) -> Answer:
         """The n best hashtags for a post, best first; without a time it is written now."""
         return self.suggest_all([post], n, min_score)[0]
 
-    async def asuggest(self, post: AnyPost, n: int = 10, min_score: float = 0.0) -> Answer:
+    async def asuggest(self, post: AnyPost, n: int = 5, min_score: float = 0.0) -> Answer:
         """`suggest` without holding up the event loop."""
         return await asyncio.to_thread(self.suggest, post, n, min_score)
 
     def suggest_all(
-        self, posts: Sequence[AnyPost], n: int = 10, min_score: float = 0.0
+        self, posts: Sequence[AnyPost], n: int = 5, min_score: float = 0.0
     ) -> list[Answer]:
         """The answers for many posts; the generator reads them together.
 
@@ -119,8 +124,8 @@ class HashNews:
             best = self._suggestions(read, n, min_score)
             clock.lap("suggest")
         return [
-            _answer(post, at, suggestions, clock.timings)
-            for (post, _), at, suggestions in zip(asked, read, best, strict=True)
+            _answer(post, at, said, clock.timings)
+            for (post, _), at, said in zip(asked, read, best, strict=True)
         ]
 
     def _read(self, post: AnyPost) -> tuple[Post, PreparedPost]:
@@ -133,14 +138,17 @@ class HashNews:
             return post, self.preparer.read(post)
         return post.as_post(), post.model_copy(update={"hashtags": ()})
 
-    def _suggestions(
-        self, read: Sequence[PostWithNews], n: int, min_score: float
-    ) -> list[list[Suggestion]]:
-        ranker = self.model.ranker
-        if ranker is None:
-            return self._generated(read, n, min_score)
-        found = self._search.candidates(read)
-        return [self._best(ranker, query, one, n, min_score) for query, one in found]
+    def _suggestions(self, read: Sequence[PostWithNews], n: int, min_score: float) -> list[Said]:
+        judges = self.model.judges
+        if judges is None:
+            generated = self._generated(read, n, min_score)
+            return [Said(some, None if some else NOTHING_FITS) for some in generated]
+        said = []
+        for query, found in self._search.candidates(read):
+            best = self._best(judges, query, found, n, min_score)
+            note = None if best else NOTHING_FITS
+            said.append(Said(best, note if query.is_english else NOT_ENGLISH))
+        return said
 
     def _generated(
         self, read: Sequence[PostWithNews], n: int, min_score: float
@@ -153,27 +161,46 @@ class HashNews:
         return [[one for one in tags if one.score >= min_score] for tags in written]
 
     def _best(
-        self, ranker: Ranker, query: Query, found: Candidates, n: int, min_score: float
+        self, judges: Judges, query: Query, found: Candidates, n: int, min_score: float
     ) -> list[Suggestion]:
-        """The best candidates that are good hashtags, with their reasons."""
-        scores = ranker.scores(found.features)
-        probabilities = np.round(ranker.calibration(scores), 4)
-        places: list[int] = []
-        for place in np.argsort(-scores, kind="stable").tolist():
-            if len(places) == n or probabilities[place] < min_score:
+        """The best candidates that are on topic and good hashtags, with their reasons."""
+        verdict = judges.judge(found.features)
+        used = np.round(verdict.used, 4)
+        shown: dict[int, list[int]] = {}  # place -> its variants
+        for place in np.argsort(-verdict.used, kind="stable").tolist():
+            if used[place] < min_score or (len(shown) == n and verdict.used[place] <= 0):
                 break
-            if self._filters.lets_pass(query, found, place):
-                places.append(place)
-        because = reasons(query, found, ranker, places) if places else []
+            if verdict.on_topic[place] < self.model.config.floor:
+                continue
+            if not self._filters.lets_pass(query, found, place):
+                continue
+            words = found.words[place]
+            head = next((at for at in shown if are_family(query, words, found.words[at])), None)
+            if head is not None:
+                shown[head].append(place)
+            elif len(shown) < n:
+                shown[place] = []
+        because = reasons(query, found, judges, list(shown)) if shown else []
         return [
             Suggestion(
                 hashtag=self._writer.write(query, found, place),
                 words=found.words[place],
-                score=float(probabilities[place]),
+                score=float(used[place]),
                 because=why,
+                on_topic=round(float(verdict.on_topic[place]), 4),
+                variants=tuple(
+                    self._writer.write(query, found, other) for other in others[:VARIANTS]
+                ),
             )
-            for place, why in zip(places, because, strict=True)
+            for (place, others), why in zip(shown.items(), because, strict=True)
         ]
+
+
+class Said(NamedTuple):
+    """What is suggested for a post, and what there is to say about it."""
+
+    suggestions: Sequence[Suggestion]
+    note: str | None
 
 
 class _Clock:
@@ -191,13 +218,11 @@ class _Clock:
         self._last = now
 
 
-def _answer(
-    post: Post, read: PostWithNews, suggestions: Sequence[Suggestion], timings: dict[str, float]
-) -> Answer:
+def _answer(post: Post, read: PostWithNews, said: Said, timings: dict[str, float]) -> Answer:
     return Answer(
         post=post,
         post_id=post.id,
-        suggestions=tuple(suggestions),
+        suggestions=tuple(said.suggestions),
         articles=tuple(
             FoundArticle(
                 id=article.id,
@@ -213,7 +238,7 @@ def _answer(
         ),
         context=tuple(read.context),
         timings_ms=timings,
-        note=None if suggestions else NOTHING_FITS,
+        note=said.note,
     )
 
 

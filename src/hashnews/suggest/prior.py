@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 from hashnews.posts.table import Remembered
 from hashnews.suggest.calendar import SEVERAL, Calendar, calendar_of
+from hashnews.suggest.lexicon import EMPTY, Lexicon
+from hashnews.text.meaning import Meaning
 
 
 class Prior(NamedTuple):
@@ -15,6 +17,8 @@ class Prior(NamedTuple):
 
     hashtags: Mapping[str, str] = {}  # by key, as people write them: the generator may write these
     calendar: Calendar = Calendar()
+    lexicon: Lexicon = EMPTY
+    meaning: Meaning | None = None
 
 
 NOTHING = Prior()

@@ -1,7 +1,7 @@
-"""The ranker: gradient-boosted trees, read from a plain file and run without what trained them.
+"""Gradient-boosted trees, read from a plain file and run without what trained them.
 
 score(x) = sum over the trees of the value of the leaf that x falls into
-P(used)  = calibration of the score: of candidates given 0.3, about 30 % are used
+P(x)     = calibration of the score
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Ranker(NamedTuple):
         return run_trees(*self.trees, np.ascontiguousarray(features.T, np.float32))
 
     def probabilities(self, features: Array) -> Array:
-        """How likely each candidate is to be used."""
+        """What the scores mean."""
         return self.calibration(self.scores(features))
 
     def save(self, path: Path) -> None:
@@ -96,32 +96,41 @@ def run_trees(
     return sums
 
 
-def isotonic(scores: Array, used: Array, fewest: int = 100) -> Calibration:
+def isotonic(
+    scores: Array, used: Array, among: Array | None = None, fewest: int = 100
+) -> Calibration:
     """The rising step function nearest to what was used (pool adjacent violators), as knots.
 
     Blocks are joined until each holds `fewest` candidates; a knot stands at a block's mean score.
+    `among` are the chances that each counted at all: of a block the share is sum of used / sum of
+    those, so that with P(on topic) the steps are P(chosen | on topic).
     """
     order = np.argsort(scores, kind="stable")
-    blocks: list[tuple[float, float, int]] = []  # mean score, mean used, size
+    weight = np.ones(len(scores)) if among is None else np.maximum(among, 1e-6)
+    blocks: list[tuple[float, float, float]] = []  # mean score, share used, weight
     size = max(1, fewest)
     for start in range(0, len(order), size):
         part = order[start : start + size]
-        block = (float(scores[part].mean()), float(used[part].mean()), len(part))
-        blocks.append(block)
+        total = float(weight[part].sum())
+        mean = float((scores[part] * weight[part]).sum()) / total
+        blocks.append((mean, float(used[part].sum()) / total, total))
         while len(blocks) > 1 and blocks[-2][1] >= blocks[-1][1]:
             (x, p, n), (y, q, m) = blocks[-2:]
             blocks[-2:] = [((n * x + m * y) / (n + m), (n * p + m * q) / (n + m), n + m)]
-    knots = np.array([(x, p) for x, p, _ in blocks]).reshape(-1, 2)
+    knots = np.array([(x, min(1.0, p)) for x, p, _ in blocks]).reshape(-1, 2)
     return Calibration(knots[:, 0].copy(), knots[:, 1].copy())
 
 
-def trees_of(model: str) -> Trees:
-    """Trees from the text of a LightGBM model.
+def trees_of(model: str, columns: Sequence[int] | None = None) -> Trees:
+    """Trees from the text of a LightGBM model; `columns` of the features, if it saw only those.
 
     Thresholds become the largest 32-bit numbers not above them, which splits 32-bit features in
     just the same way.
     """
-    return average([_tree(block) for block in model.split("\nTree=")[1:]], 1)
+    trees = average([_tree(block) for block in model.split("\nTree=")[1:]], 1)
+    if columns is None:
+        return trees
+    return trees._replace(feature=np.array(columns, np.int16)[trees.feature])
 
 
 def average(parts: Sequence[Trees], models: int) -> Trees:

@@ -1,6 +1,7 @@
 """Why a hashtag is suggested: each source by how much of the score is its doing.
 
     weight(source) = P(used) less what P(used) would be had the source said nothing, as a share
+    P(used)        = P(on topic) · P(chosen | on topic)
 
 A source that says nothing has no say: its columns hold what they hold where it knows nothing.
 """
@@ -14,8 +15,8 @@ import numpy as np
 from hashnews.arrays import Array
 from hashnews.records import Reason, SourceName
 from hashnews.suggest.candidates import Candidates
+from hashnews.suggest.judges import Judges
 from hashnews.suggest.query import Query
-from hashnews.suggest.ranker import Ranker
 from hashnews.suggest.sources import LABELS, NAMES, PLACE, SOURCES
 from hashnews.suggest.sources.base import LAST, many
 
@@ -34,13 +35,13 @@ def without(features: Array, name: SourceName, size: int) -> Array:
 
 
 def reasons(
-    query: Query, found: Candidates, ranker: Ranker, places: Sequence[int]
+    query: Query, found: Candidates, judges: Judges, places: Sequence[int]
 ) -> list[tuple[Reason, ...]]:
     """The reasons for each of some candidates, the weightiest first."""
     rows = found.features[places]
-    full = ranker.probabilities(rows)
+    full = judges.judge(rows).used
     shares = {
-        name: np.maximum(0, full - ranker.probabilities(without(rows, name, len(found.keys))))
+        name: np.maximum(0, full - judges.judge(without(rows, name, len(found.keys))).used)
         for name in NAMES
     }
     return [

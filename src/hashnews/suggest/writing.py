@@ -30,8 +30,9 @@ class Writer(NamedTuple):
         key, words, tag = found.keys[place], found.words[place], int(found.tags[place])
         if tag >= 0:
             return self.forms.write(words, found.evidence.view.written(tag))
-        season = query.season.get(key)
+        season, entry = query.season.get(key), query.entry(key)
         known = self.known.get(key) or (season.written if season else None)
+        known = known or (entry.written if entry and entry.written[1:2].isupper() else None)
         plain = len(words) == 1 and self._is_plain(words[0], query)
         if known and not plain:
             return self.forms.write(words, [known])

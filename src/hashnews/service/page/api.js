@@ -33,7 +33,7 @@ async function ask(path, options = {}) {
 const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}.`;
 
 export function suggest(post, signal) {
-  return ask("/suggest?n=10", {
+  return ask("/suggest?n=5", {
     method: "POST",
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify(post),

@@ -7,6 +7,8 @@ from hashnews.suggest.sources.author import AUTHOR
 from hashnews.suggest.sources.base import MemorySource, Source
 from hashnews.suggest.sources.generated import GENERATED
 from hashnews.suggest.sources.hashtag import HASHTAG
+from hashnews.suggest.sources.lexicon import LEXICON
+from hashnews.suggest.sources.meaning import MEANING
 from hashnews.suggest.sources.neighbours import NEIGHBOURS
 from hashnews.suggest.sources.news import NEWS
 from hashnews.suggest.sources.post import POST
@@ -14,7 +16,7 @@ from hashnews.suggest.sources.recent import RECENT
 from hashnews.suggest.sources.season import SEASON
 
 SOURCES: tuple[Source, ...] = (
-    POST, NEWS, NEIGHBOURS, AUTHOR, RECENT, SEASON, GENERATED, HASHTAG,
+    POST, NEWS, NEIGHBOURS, AUTHOR, RECENT, SEASON, GENERATED, LEXICON, MEANING, HASHTAG,
 )  # fmt: skip
 MEMORY_SOURCES = tuple(source for source in SOURCES if isinstance(source, MemorySource))
 LABELS = {source.name: source.label for source in SOURCES if source.name is not None}
@@ -24,5 +26,6 @@ FEATURES = (
     *(name for source in SOURCES for name in source.columns),
     *(f"{name}_rank" for name in RANKED),
     *(f"{name}_of_best" for name in RANKED),
+    "on_topic",  # what relevance says, for the ranker
 )
 PLACE = {name: at for at, name in enumerate(FEATURES)}

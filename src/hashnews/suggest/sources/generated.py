@@ -1,4 +1,4 @@
-"""The generator: hashtags it wrote, and what it thinks of everybody's."""
+"""The generator: hashtags it wrote for the post and its context."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from hashnews.suggest.candidates import Candidates
     from hashnews.suggest.query import Query
 
-LEAST = -8.0  # log-probabilities are clipped here, so that scoring can stop early
+LEAST = -8.0  # log-probabilities are clipped here
 
 
 class GeneratorSource(Source):
@@ -30,16 +30,19 @@ class GeneratorSource(Source):
         return (Proposal(words) for words in query.generated)
 
     def features(self, query: Query, found: Candidates) -> Array:
-        """The log-probability of each candidate, where there is a generator, and its rank."""
-        likely = np.full(len(found.keys), LEAST) if found.likely is None else found.likely
-        scores = np.maximum(np.array(likely, np.float32), LEAST)
+        """The log-probability of each hashtag it wrote, and its rank among them."""
+        written = [query.generated.get(words, LEAST) for words in found.words]
+        scores = np.maximum(np.array(written, np.float32), LEAST)
         return np.column_stack([scores, np.searchsorted(np.sort(-scores), -scores)])
 
     def reason(self, query: Query, found: Candidates, place: int) -> Reason | None:
-        """That it wrote the hashtag."""
-        if found.words[place] not in query.generated:
+        """From which words of the news it wrote the hashtag."""
+        words = found.words[place]
+        if words not in query.generated:
             return None
-        return Reason(source=self.name, text="generated")
+        read = tuple(one.word for one in query.context if one.word in words)
+        text = f"put together from {', '.join(read)} in the news" if read else "fits the post"
+        return Reason(source=self.name, text=text, words=read)
 
 
 GENERATED = GeneratorSource()

@@ -26,13 +26,18 @@ class PostItself(Source):
     )
 
     def propose(self, query: Query) -> Iterator[Proposal]:
-        """Its names and what the news says too; other phrases and initials if they are used."""
+        """Its names and words, and phrases that news or lexicon know; others if they are used."""
         for spelled in query.in_post.values():
             yield Proposal(spelled.words, only_known=True)
-        for key in initials(query.words):
+        for key in sorted(initials(query.words)):
             yield Proposal((key,), only_known=True)
         for key, spelled in query.in_post.items():
-            if spelled.name is not None or key in query.in_news:
+            if (
+                spelled.name is not None
+                or len(spelled.words) == 1
+                or key in query.in_news
+                or query.entry(key) is not None
+            ):
                 yield Proposal(spelled.words)
 
     def features(self, query: Query, found: Candidates) -> list[tuple[float, ...]]:

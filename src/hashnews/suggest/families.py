@@ -1,0 +1,38 @@
+"""Families of hashtags: of those that say the same, one is shown and the others are its variants.
+
+#Flood, #Floods and #Flooding are one family, so are #Tyson and #CicelyTyson where that is the name,
+and #SuperBowl and #SuperBowlLVI. #Mars and #MarsRover are two.
+"""
+
+from __future__ import annotations
+
+import regex
+
+from hashnews.porter import stem
+from hashnews.suggest.query import Query
+
+Words = tuple[str, ...]
+YEAR = regex.compile(r"(19|20)?\d\d|[ivxl]{2,}")  # 2022, 22, lvi
+
+
+def stems(words: Words) -> Words:
+    """Words as they are compared: stemmed, without a year at the end."""
+    if len(words) > 1 and YEAR.fullmatch(words[-1]):
+        words = words[:-1]
+    return tuple(stem(word) for word in words)
+
+
+def are_family(query: Query, one: Words, other: Words) -> bool:
+    """Whether two hashtags say the same of a post."""
+    first, second = stems(one), stems(other)
+    if "".join(first) == "".join(second):
+        return True
+    shorter, longer = sorted((first, second), key=len)
+    whole = one if longer == first else other
+    return query.is_name(whole) and _within(shorter, longer)
+
+
+def _within(shorter: Words, longer: Words) -> bool:
+    """Whether words stand side by side among others."""
+    size = len(shorter)
+    return any(longer[at : at + size] == shorter for at in range(len(longer) - size + 1))
