@@ -16,6 +16,7 @@ import json
 import pickle
 import time
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,7 @@ from hashnews.learn.examples import (
 )
 from hashnews.records import Suggestion
 from hashnews.reproduce.suggestions import write_suggestions
-from hashnews.suggest.model import Model
+from hashnews.suggest.model import Model, shipped_model
 from hashnews.suggest.query import PostWithNews
 from hashnews.suggest.ranker import Ranker
 from hashnews.text.segment import shipped_segmenter
@@ -52,7 +53,10 @@ def main() -> None:
     if options.teachers:
         lessons_of_set = dict.fromkeys(names, tuple(options.teachers.split(",")))
     teaching = {teacher for name in names for teacher in lessons_of_set[name]}
-    choice = Choice(options.data, options.work, options.part, options.history, options.generators)
+    choice = Choice(
+        options.data, options.work, options.part, options.history, options.generators,
+        lexicon=options.lexicon,
+    )  # fmt: skip
     loaded, taught, scored = {}, {}, {}
     for name in [name for name in SETS if name in teaching | set(names)]:
         at = loaded[name] = load(name, choice)
@@ -67,7 +71,8 @@ def main() -> None:
         lessons = [part for teacher in teachers for part in taught[teacher]]
         pupils = [name for name in names if lessons_of_set[name] == teachers]
         if options.model:
-            rankers = [Model.load(options.model).ranker]
+            judges = Model.load(options.model).judges
+            rankers = [] if judges is None else [judges.ranker]
         else:
             rankers = [fit(config, lessons, lessons[:1]) for config in configs]
         for name in pupils:
@@ -105,6 +110,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--part", choices=["validation", "test"], default="test")
     parser.add_argument("--history", action="store_true", help="with posts older than the set")
     parser.add_argument("--generators", type=Path, help="a folder with a generator for each set")
+    parser.add_argument("--lexicon", type=Path, help="one that was counted without these sets")
     parser.add_argument("--ablate", action="store_true", help="switch sources off, too")
     parser.add_argument("--switch", nargs="*", default=list(SWITCHES), help="only these")
     parser.add_argument("--model", type=Path, help="score this model's ranker, teach none")
@@ -130,7 +136,16 @@ def kept(folder: Path | None, name: str, make: Callable[[], Any]) -> Any:
 
 def lessons_of(at: Loaded) -> list[Examples]:
     """What the ranker is taught of a set."""
-    return situations(at.train, at.search, RankerConfig(), at.never)
+    dealt = situations(at.train, at.kept, at.searching, relevance(), RankerConfig(), at.never)
+    return [part for part in dealt.values() if len(part.ids)]
+
+
+@lru_cache(1)
+def relevance() -> Ranker:
+    """What the shipped model takes for on topic."""
+    judges = Model.load(shipped_model()).judges
+    assert judges is not None
+    return judges.relevance
 
 
 def scored_of(at: Loaded) -> dict[str, Examples]:
@@ -145,7 +160,7 @@ def scored_of(at: Loaded) -> dict[str, Examples]:
         "unknown author": (strangers, goes_on),
     }
     return {
-        situation: make_examples(posts, at.search, closed, at.never)
+        situation: make_examples(posts, at.search, relevance(), closed, at.never)
         for situation, (posts, closed) in asked.items()
     }
 

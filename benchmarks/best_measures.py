@@ -216,12 +216,9 @@ def gained(
     return {**difference(np.mean(first, axis=0), np.mean(second, axis=0), gold), "seeds": seeds}
 
 
-# What can be switched off: all sources of a name, or the generator's opinion of candidates alone
-# (what it writes stays a candidate).
-OPINION = "generator's opinion"
+# What can be switched off: all sources of a name.
 SWITCHES: dict[str, list[Source]] = {
-    **{name: [source for source in SOURCES if source.name == name] for name in NAMES},
-    OPINION: [source for source in SOURCES if source.name == "generator"],
+    name: [source for source in SOURCES if source.name == name] for name in NAMES
 }
 TELLING = {  # the features that show that a source brought a candidate
     "memory": ("neighbours", "neighbours_inline", "centre"),
@@ -231,7 +228,7 @@ TELLING = {  # the features that show that a source brought a candidate
     "news": ("news",),
     "season": ("season",),
     "generator": (),
-    OPINION: (),
+    "lexicon": (),
 }
 
 
@@ -252,9 +249,7 @@ def lacking(part: Examples, switch: str) -> Examples:
             features[:, PLACE[f"{column}_of_best"]] = 0
     names = [name for other in NAMES if other != switch for name in TELLING[other]]
     told = (features[:, [PLACE[name] for name in names]] > 0).any(axis=1)
-    if switch == OPINION:
-        kept = np.ones(len(told), bool)
-    elif switch == "generator":
+    if switch == "generator":
         kept = told  # what nothing else brought, its beams did
     else:
         mine = (part.features[:, [PLACE[name] for name in TELLING[switch]]] > 0).any(axis=1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -19,10 +19,12 @@ from hashnews.prepare.preparer import Preparer
 from hashnews.records import Article, ContextWord, Post, PreparedPost, Retrieved
 from hashnews.suggest.calendar import calendar_of
 from hashnews.suggest.candidates import Search
+from hashnews.suggest.lexicon import Lexicon, shipped_lexicon
 from hashnews.suggest.memory import Memory
 from hashnews.suggest.prior import Prior, known_hashtags
 from hashnews.suggest.query import PostWithNews
 from hashnews.text.entities import load_finder
+from hashnews.text.meaning import shipped_meaning
 from hashnews.text.segment import shipped_segmenter
 from hashnews.times import MICROSECOND, microseconds
 
@@ -46,6 +48,7 @@ class Choice(NamedTuple):
     generators: Path | None = None
     most: int = 4000  # posts of a set that teach
     first: float = 0.2  # the share of the oldest that do not, where no generator learnt from half
+    lexicon: Path | None = None  # one that was counted without these sets
 
 
 class Loaded(NamedTuple):
@@ -57,6 +60,8 @@ class Loaded(NamedTuple):
     closed: int  # when the memory of the frozen situation ends
     seen: frozenset[str]  # hashtags of its posts until then
     search: Search
+    kept: list[Remembered]  # the posts of the memory
+    searching: Callable[[Memory], Search]  # the same with another memory
     never: dict[str, frozenset[str]]  # what the posts were searched for, by their ids
 
 
@@ -84,22 +89,29 @@ def load(name: str, choice: Choice) -> Loaded:
     seen = {tag.key for p in kept if p.posted < ends for tag in (*p.hashtags, *p.inline)}
     half = remembered(posts[len(posts) // 2]).posted
     known = known_hashtags(post for post in kept if post.posted < half)
-    prior = Prior(known)
+    lexicon = shipped_lexicon() if choice.lexicon is None else Lexicon.load(choice.lexicon)
+    prior = Prior(known, lexicon=lexicon, meaning=shipped_meaning())
     if choice.history:
         began = min(post.posted for post in kept)
         older = older_posts(choice.data, year, began)
-        prior = Prior(known, calendar_of(older))
+        prior = prior._replace(calendar=calendar_of(older))
         since = began - KEPT // MICROSECOND
         of_others = [] if collection == "congress" else all_posts(of_year, "congress")
         kept = [post for post in (*older, *of_others, *kept) if post.posted >= since]
     memory = Memory(kept)
+
+    def searching(memory: Memory) -> Search:
+        return Search(memory, generator, prior)
+
     return Loaded(
         [read[post.id] for post in some],
         [read[post.id] for post in scored],
         memory,
         ends,
         frozenset(seen),
-        Search(memory, generator, prior),
+        searching(memory),
+        kept,
+        searching,
         dict.fromkeys(wanted, rules_for(of_year).of(collection).keys),
     )
 

@@ -1,0 +1,141 @@
+"""Reading and cleaning the posts of DATA: one list of prepared posts per set."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from build_models import run
+
+from hashnews.files import RecordFile
+from hashnews.prepare.datasets import CollectionRule, DatasetRules, rules_for
+from hashnews.prepare.preparer import Preparer, copy_digest
+from hashnews.records import Hashtag, Post, PreparedPost
+from hashnews.text.entities import load_finder
+from hashnews.text.segment import shipped_segmenter
+from sense.work import Work
+
+SETS = {
+    "everyday": "broad/everyday",
+    "archives": "broad/archives",
+    "searched": "broad/searched-2011-2016",
+    "small": "broad/small",
+    "howyoutag": "broad/howyoutag",
+    "covid": "broad/covid-2020",
+    "vaccine": "broad/vaccine-2021",
+    "p2021": "2021/posts",
+    "p2023": "2023/posts",
+    "c2020": "2020/posts",
+    "c2019": "2019/posts",
+}
+# Some files hold the columns of a table inside the text.
+LEADING_COLUMNS = re.compile(r"^\d{6,}\t((positive|negative|neutral|UNINFORMATIVE|INFORMATIVE)\t)?")
+HASHTAG = re.compile(r"#(\w+)")
+SHORTEST = 3  # letters of a body
+
+
+def lines(path: Path) -> Iterator[dict[str, Any]]:
+    """The records of a gzipped file of JSON lines."""
+    with gzip.open(path, "rt", encoding="utf-8") as stream:
+        for line in stream:
+            yield json.loads(line)
+
+
+def file_of(work: Work, name: str) -> Path:
+    """The raw posts of a set."""
+    return work.data / f"{SETS[name]}.jsonl.gz"
+
+
+def prepared(work: Work, name: str) -> list[PreparedPost]:
+    """The posts of a set that hold a hashtag, cleaned, each once, with their names."""
+    make = _how_you_tag if name == "howyoutag" else _prepare
+    return work.kept(f"posts-{name}", lambda: make(work, name))
+
+
+def rules_of(work: Work, name: str) -> DatasetRules:
+    """How the posts of a set were found; those of 2021 by the commonest hashtag of each topic."""
+    if name != "p2021":
+        return rules_for(file_of(work, name))
+    uses: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for post in _raw(work, name):
+        uses[post.collection or ""].update(set(HASHTAG.findall(post.text.lower())))
+    return DatasetRules(
+        collections={
+            collection: CollectionRule(searched_for=(counted.most_common(1)[0][0],))
+            for collection, counted in uses.items()
+        }
+    )
+
+
+def split_set(work: Work, name: str, collection: str) -> list[PreparedPost]:
+    """The posts of a collection of 2020 as `hashnews prepare` splits them by time."""
+    path = work.stores / f"{name}.jsonl"
+    raw = file_of(work, "c2020")
+    run(path, "prepare", raw, "--collection", collection, "--split", "chronological", "-o", path)
+    return list(work.limited(list(RecordFile(path, PreparedPost))))
+
+
+def news_store(work: Work, year: str) -> Path:
+    """The store of a year's news."""
+    store = work.stores / f"{year}.db"
+    news = work.data / year / "news.jsonl.gz"
+    run(work.stores / f"{year}.added", "news", "add", news, "--news", store)
+    return store
+
+
+def titles(work: Work, year: str) -> list[str]:
+    """The headlines of a year's news."""
+    return [row["title"] for row in lines(work.data / year / "news.jsonl.gz")]
+
+
+def _raw(work: Work, name: str) -> Iterator[Post]:
+    for row in lines(file_of(work, name)):
+        fields = {key: row.get(key) for key in ("created_at", "user", "collection")}
+        text = LEADING_COLUMNS.sub("", row["text"]).strip().strip('"')
+        yield Post(id=row["id"], text=text, **fields)
+
+
+def _prepare(work: Work, name: str) -> list[PreparedPost]:
+    finder = load_finder("fast")
+    preparer = Preparer(shipped_segmenter(), finder)
+    ready, seen = [], set()
+    posts = work.limited(list(_raw(work, name)))
+    for post in preparer.remember(posts, rules_of(work, name)):
+        digest = copy_digest(post)
+        if digest not in seen and len(post.body) >= SHORTEST:
+            seen.add(digest)
+            ready.append(post)
+    found = finder.find_all([post.body for post in ready])
+    return [
+        post.model_copy(update={"entities": tuple(entity.text for entity in entities)})
+        for post, entities in zip(ready, found, strict=True)
+    ]
+
+
+def _how_you_tag(work: Work, name: str) -> list[PreparedPost]:
+    """These posts come with their hashtags taken out and with a split."""
+    segmenter, finder = shipped_segmenter(), load_finder("fast")
+    ready = []
+    for number, row in work.limited(list(enumerate(lines(file_of(work, name))))):
+        tags: dict[str, Hashtag] = {}
+        for written in row["hashtags"]:
+            tag = Hashtag(segmenter.segment(f"#{written}"), f"#{written}")
+            tags.setdefault(tag.key, tag)
+        ready.append(
+            PreparedPost(
+                id=f"h{number}",
+                created_at=None,
+                user=row["user"],
+                collection=name,
+                split="train" if row["split"] == "train" else "validation",
+                body=row["text"],
+                entities=tuple(entity.text for entity in finder.find(row["text"])),
+                hashtags=tuple(tags.values()),
+            )
+        )
+    return ready
