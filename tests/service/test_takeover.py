@@ -29,7 +29,7 @@ def test_a_model_without_a_generator_takes_over_from_one_with(sample_news, tmp_p
     shutil.copytree(shipped.directory, tmp_path / "first")
     shutil.copytree(shipped.generator, tmp_path / shipped.generator.name)
     alone = shipped.config.model_copy(update={"generator": None})
-    save_model(tmp_path / "second", shipped.ranker, alone, shipped.prior, "", {})
+    save_model(tmp_path / "second", shipped.judges, alone, shipped.prior, "", {})
     point(tmp_path / "current", tmp_path / "first")
     answers = []
     with Server("--news", sample_news, "--model", tmp_path / "current", "--workers", 2) as server:

@@ -29,7 +29,7 @@ export function showNews(answer) {
 }
 
 function showReasons(suggestion) {
-  const spoke = suggestion.because.filter((reason, at) => at === 0 || reason.weight >= 0.005);
+  const spoke = suggestion.because;
   const rows = spoke.map((reason) => {
     const bar = element("span", { class: "share", "aria-hidden": "true" });
     bar.style.setProperty("--share", reason.weight);
