@@ -21,8 +21,16 @@ from hashnews.learn.examples import (
 from hashnews.metrics import micro_f1_of
 from hashnews.suggest.judges import ON_TOPIC, READ, Judges
 from hashnews.suggest.ranker import Calibration, Ranker, Trees, trees_of
-from hashnews.suggest.sources import PLACE
-from sense.lessons import TAUGHT_SETS, WORD_SETS, school, scored, taught, word_pairs
+from hashnews.suggest.sources import NEWS, PLACE
+from sense.lessons import (
+    TAUGHT_SETS,
+    WORD_SETS,
+    Graded,
+    school,
+    scored,
+    taught,
+    word_pairs,
+)
 from sense.work import Work
 
 COLUMNS = [PLACE[name] for name in READ]
@@ -42,6 +50,9 @@ RELEVANCE: dict[str, Any] = {
 }
 ROUNDS = 250  # of relevance
 GRADE_WEIGHTS = {2: 1.3, -1: 1.5}  # sure grades weigh more
+OF_NEWS = (  # columns of other sources that are about the articles
+    "news_meaning", "fit", "fit_meaning", "fit_meaning_mean", "articles", "glued", "scrap",
+)  # fmt: skip
 MEMORY_WEIGHT, WORDS_WEIGHT = 0.3, 0.5  # of all their rows, beside those of the school
 UNUSED = 2  # candidates not used, for each that was
 SHIPPED = RankerConfig(rounds=200, leaves=23, seeds=3)
@@ -102,6 +113,7 @@ def measure(work: Work) -> dict[str, dict[str, dict[str, Any]]]:
 def _relevance(work: Work, names: Sequence[str]) -> Ranker:
     """Is a hashtag about the post? The school says so, memories and inline words help."""
     graded = school(work)
+    graded += [without_news(one) for one in graded]  # so it knows what a post without news is like
     features = [one.features for one in graded]
     grades = np.concatenate([one.grades for one in graded])
     answers = [(grades >= 1).astype(np.int64)]
@@ -119,6 +131,15 @@ def _relevance(work: Work, names: Sequence[str]) -> Ranker:
     text = lightgbm.train(RELEVANCE, data, ROUNDS).model_to_string()
     scores = np.linspace(-8, 8, 161)
     return Ranker(trees_of(text, COLUMNS), Calibration(scores, 1 / (1 + np.exp(-scores))))
+
+
+def without_news(one: Graded) -> Graded:
+    """Candidates as if no article had been found; those only the news brought are out."""
+    features = one.features.copy()
+    kept = (features[:, PLACE["in_post"]] > 0) | (features[:, PLACE["lexicon_meaning"]] > -1)
+    absent = {**NEWS.columns, **dict.fromkeys(OF_NEWS, 0.0)}
+    features[:, [PLACE[name] for name in absent]] = list(absent.values())
+    return Graded(features[kept], one.grades[kept])
 
 
 def _memory_rows(work: Work, names: Sequence[str]) -> tuple[Array, Array]:

@@ -2,8 +2,8 @@
 
 Each entry has the form most people write, how many people used it, its first and last day where
 they are known, and, if it names a topic, a vector: a post is looked up by meaning. An entry is not
-there before its first day. Words have two counts: how many people say a word, and how many made it
-a hashtag.
+there before its first day is over. Words have two counts: how many people say a word, and how many
+made it a hashtag.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class Lexicon:
     def get(self, key: str, moment: int) -> LexiconEntry | None:
         """The entry of a hashtag, if it was there before a moment."""
         row = self._rows.get(key)
-        if row is None or self.entries[row].first * A_DAY >= moment:
+        if row is None or (self.entries[row].first + 1) * A_DAY > moment:
             return None
         return self.entries[row]
 
@@ -108,11 +108,11 @@ class Lexicon:
 
     def nearest(self, similar: Vectors, moment: int, most: int) -> list[LexiconEntry]:
         """The topics that are nearest, and were there before a moment."""
-        allowed = np.where(self._first * A_DAY < moment, similar, -1.0)
+        allowed = np.where((self._first + 1) * A_DAY <= moment, similar, -np.inf)
         most = min(most, len(allowed))
         best = np.argpartition(-allowed, most - 1)[:most] if most else np.zeros(0, np.int64)
         order = best[np.argsort(-allowed[best], kind="stable")]
-        return [self.entries[row] for row in order.tolist() if allowed[row] > -1]
+        return [self.entries[row] for row in order.tolist() if allowed[row] > -np.inf]
 
     def save(self, directory: Path) -> None:
         """Write the entries into a directory that is being made."""

@@ -49,6 +49,8 @@ class ModelConfig(Config):
     """Older posts are not remembered."""
     floor: float = 0.5
     """What is on topic with a lower probability is not shown."""
+    unsaid: float = 0.6
+    """The same for what neither the post nor the memory says: news and lexicon may be beside it."""
     newcomer: float = 0.05
     """How much of what is on topic is chosen, where there is no memory to tell."""
 

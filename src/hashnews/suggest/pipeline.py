@@ -160,6 +160,11 @@ class HashNews:
         written = self._generator.suggest_posts(posts, contexts, self._forms, n)
         return [[one for one in tags if one.score >= min_score] for tags in written]
 
+    def _floor(self, query: Query, found: Candidates, place: int) -> float:
+        """How likely on topic a candidate must be to be shown."""
+        said = found.tags[place] >= 0 or found.keys[place] in query.in_post
+        return self.model.config.floor if said else self.model.config.unsaid
+
     def _best(
         self, judges: Judges, query: Query, found: Candidates, n: int, min_score: float
     ) -> list[Suggestion]:
@@ -170,7 +175,7 @@ class HashNews:
         for place in np.argsort(-verdict.used, kind="stable").tolist():
             if used[place] < min_score or (len(shown) == n and verdict.used[place] <= 0):
                 break
-            if verdict.on_topic[place] < self.model.config.floor:
+            if verdict.on_topic[place] < self._floor(query, found, place):
                 continue
             if not self._filters.lets_pass(query, found, place):
                 continue

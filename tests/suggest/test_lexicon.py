@@ -1,0 +1,120 @@
+"""The lexicon against a plain search, the two judges, and families."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hashnews import HashNews, Post
+from hashnews.records import PreparedPost
+from hashnews.saved import new_directory
+from hashnews.suggest.families import are_family
+from hashnews.suggest.judges import NEWEST, READ, Judges
+from hashnews.suggest.lexicon import KIND, Lexicon, LexiconEntry, Worth, shipped_lexicon
+from hashnews.suggest.memory import NOTHING_NEW
+from hashnews.suggest.query import PostWithNews, Query
+from hashnews.suggest.ranker import Calibration, Ranker, Trees
+from hashnews.suggest.sources import FEATURES, PLACE
+from hashnews.suggest.sources.author import AUTHOR
+from hashnews.suggest.sources.recent import RECENT
+from hashnews.times import A_DAY
+
+
+def lexicon_of(days, chance):
+    entries = [LexiconEntry(n, (f"tag{n}",), f"#Tag{n}", 5, day, day) for n, day in enumerate(days)]
+    vectors = chance.normal(size=(len(days), 4)).astype(np.float32)
+    return Lexicon(entries, vectors, {"tag": Worth(9, 2)})
+
+
+@given(
+    st.lists(st.integers(0, 9), min_size=1, max_size=12),
+    st.integers(0, 10 * A_DAY),
+    st.integers(0, 5),
+)
+def test_nothing_is_found_before_its_first_day_is_over(days, moment, most):
+    chance = np.random.default_rng(len(days))
+    lexicon, vector = lexicon_of(days, chance), chance.normal(size=4).astype(np.float32)
+    similar = lexicon.similar(vector)
+    there = [entry for entry in lexicon.entries if (entry.first + 1) * A_DAY <= moment]
+    expected = sorted(there, key=lambda entry: -similar[entry.row])[:most]
+    assert lexicon.nearest(similar, moment, most) == expected
+    assert [e for e in lexicon.entries if lexicon.get(e.key, moment) is not None] == there
+
+
+def test_a_lexicon_comes_back_from_its_file(tmp_path):
+    lexicon = lexicon_of([3, 1, 2], np.random.default_rng(1))
+    with new_directory(tmp_path / "lexicon", KIND, {}) as scratch:
+        lexicon.save(scratch)
+    again = Lexicon.load(tmp_path / "lexicon")
+    assert again.entries == lexicon.entries
+    assert again.worth == lexicon.worth
+    assert np.abs(again.vectors - lexicon.vectors).max() < 0.03
+
+
+def test_no_blocked_word_is_a_topic_of_the_shipped_lexicon():
+    from hashnews.suggest.filters import shipped_blocked
+
+    lexicon, blocked = shipped_lexicon(), shipped_blocked()
+    topics = lexicon.entries[: len(lexicon.vectors)]
+    assert len(topics) > 4000
+    held = [entry.written for entry in topics if blocked.holds(entry.key, entry.words)]
+    assert held == ["#MaineCoon"]  # a cat, and a word in it that the list does not know as one
+
+
+def test_relevance_reads_nothing_of_popularity_habit_or_trend():
+    popular = {"lexicon_people", "lexicon_age", "uses", "users", "on_topic", "season", "generator"}
+    habits = {name for name in AUTHOR.columns if name != "own_nearest"}
+    assert not set(READ) & (popular | habits | set(RECENT.columns))
+    assert set(READ) <= set(FEATURES)
+
+
+def stump(name):
+    trees = Trees(
+        np.zeros(1, np.int32),
+        np.ones(1, np.int32),
+        np.array([PLACE[name], 0, 0], np.int16),
+        np.array([0.5, 0.0, 1.0], np.float32),
+        np.array([[1, 2], [1, 1], [2, 2]], np.int32),
+    )
+    return Ranker(trees, Calibration(np.array([0.0, 1.0]), np.array([0.2, 0.8])))
+
+
+def test_used_is_on_topic_times_chosen_and_newcomers_choices_are_unknown():
+    features = np.zeros((3, len(FEATURES)), np.float32)
+    features[:, PLACE["meaning"]] = 0, 1, 1
+    features[:, PLACE["week"]] = 1, 0, 1
+    verdict = Judges(stump("meaning"), stump("week"), 0.1).judge(features)
+    assert verdict.used == pytest.approx([0.2 * 0.8, 0.8 * 0.2, 0.8 * 0.8])
+    features[:, NEWEST] = NOTHING_NEW
+    verdict = Judges(stump("meaning"), stump("week"), 0.1).judge(features)
+    assert verdict.used == pytest.approx([0.02, 0.08, 0.08])
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        (("flood",), ("flooding",), True),
+        (("super", "bowl"), ("super", "bowl", "lvi"), True),
+        (("tyson",), ("cicely", "tyson"), True),
+        (("mars",), ("mars", "rover"), False),
+        (("tennis",), ("golf",), False),
+    ],
+)
+def test_families(one, other, same):
+    post = PreparedPost(id="p", body="x", entities=("Cicely Tyson",), hashtags=())
+    query = Query(PostWithNews(post, A_DAY, [], []))
+    assert are_family(query, one, other) == are_family(query, other, one) == same
+
+
+def test_without_news_nothing_is_brought_by_a_vague_likeness(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    texts = ["Finally fixed the squeaky gate, only took me three years", "ok but why", "mon jardin"]
+    with HashNews() as hashnews:
+        least = hashnews.model.config.unsaid
+        for text in texts:
+            answer = hashnews.suggest(Post(text=text, created_at="2026-11-16T12:00:00Z"), n=50)
+            assert not answer.articles
+            for one in answer.suggestions:
+                said = "".join(one.words) in "".join(text.lower().split())
+                assert said or one.on_topic >= least
+        assert not hashnews.suggest(texts[0]).suggestions
