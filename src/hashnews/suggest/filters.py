@@ -24,8 +24,8 @@ SHORTEST_SLIP = 6  # letters: shorter hashtags differ by a letter and mean anoth
 RARE = 2  # uses, at most, of what may be a slip
 RARER = 300  # times rarer in running text is the rarest word of a misspelling
 MORE_COMMON = 10  # times as often used: then the other is what was meant
-# A small memory tells little of what its hashtags are about: then the meaning must agree, too.
-MANY, NEAR = 500, 0.15
+# A small memory tells little of what its hashtags are about: then hashtag or headline must be near.
+MANY, NEAR = 500, 0.3
 PRIVATE = 5  # uses by one author alone that make a label of that author's own
 
 
@@ -152,11 +152,14 @@ class Filters(NamedTuple):
             return False
         if not query.is_english:  # what is known of words is known of English ones
             return tag >= 0 or key in query.in_post
-        if key in query.in_post or key in query.in_news:
+        if key in query.in_post:
             return True
-        view = found.evidence.view
-        if view.size < MANY and found.feature("meaning")[place] < NEAR:
+        view, told = found.evidence.view, query.in_news.get(key)
+        near = max(found.feature("meaning")[place], found.feature("news_meaning")[place])
+        if 0 < view.size < MANY and near < NEAR:
             return False
+        if told is not None:
+            return True
         if is_slip(view, key, words, self.counts):
             return False
         return tag < 0 or not is_private(view, tag)

@@ -35,7 +35,7 @@ from hashnews.retrieve.all_words import AllWordsRetriever
 from hashnews.sample import sample_file
 from hashnews.suggest.candidates import Candidates, Search
 from hashnews.suggest.families import are_family
-from hashnews.suggest.filters import Filters
+from hashnews.suggest.filters import MANY, Filters
 from hashnews.suggest.judges import Judges
 from hashnews.suggest.memory import Memory
 from hashnews.suggest.model import Model, shipped_model
@@ -162,7 +162,8 @@ class HashNews:
 
     def _floor(self, query: Query, found: Candidates, place: int) -> float:
         """How likely on topic a candidate must be to be shown."""
-        said = found.tags[place] >= 0 or found.keys[place] in query.in_post
+        remembered = found.tags[place] >= 0 and found.evidence.view.size >= MANY
+        said = remembered or found.keys[place] in query.in_post
         return self.model.config.floor if said else self.model.config.unsaid
 
     def _best(

@@ -118,7 +118,8 @@ def isotonic(
             (x, p, n), (y, q, m) = blocks[-2:]
             blocks[-2:] = [((n * x + m * y) / (n + m), (n * p + m * q) / (n + m), n + m)]
     knots = np.array([(x, min(1.0, p)) for x, p, _ in blocks]).reshape(-1, 2)
-    return Calibration(knots[:, 0].copy(), knots[:, 1].copy())
+    # Means of equal scores may differ in the last bit.
+    return Calibration(np.maximum.accumulate(knots[:, 0]), knots[:, 1].copy())
 
 
 def trees_of(model: str, columns: Sequence[int] | None = None) -> Trees:
