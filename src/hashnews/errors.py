@@ -26,6 +26,8 @@ from pathlib import Path
 
 # The modules of each optional part, as pyproject.toml names their distributions.
 EXTRAS = {
+    "mcp": ("mcp", "mcp_types", "starlette", "uvicorn"),
+    "networks": ("websockets",),
     "parquet": ("pyarrow",),
     "plots": ("matplotlib",),
     "ray": ("pyarrow", "ray"),

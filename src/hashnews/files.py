@@ -14,10 +14,12 @@ import json
 import os
 import secrets
 import shutil
+import stat
 import sys
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any, Generic, Literal, TypeVar, cast
 
@@ -26,29 +28,41 @@ from pydantic import ValidationError
 from hashnews.config import explain
 from hashnews.errors import DataError, needs_extra
 from hashnews.records import Post, PreparedPost, Record, post_kind
+from hashnews.terminal import safe
 
 R = TypeVar("R", bound=Record)
 OnError = Literal["stop", "skip"]
+DATABASE = b"SQLite format 3\0"
 LONGEST_LINE = 64 << 20
 FORMATS = {".jsonl": "json", ".ndjson": "json", ".csv": "csv", ".parquet": "parquet"}
 
 
 class Skipped:
-    """Lines that could not be read: counted, and kept in a side file made with the first one."""
+    """Lines that could not be read: counted, and kept in a side file made with the first one.
+
+    That of the run before is kept beside it, as `.old`.
+    """
 
     def __init__(self, path: Path | None = None):
         self.path = path
         self.count = 0
+        self.first: DataError | None = None
 
     def add(self, problem: DataError, content: str) -> None:
         """Set one line aside."""
         self.count += 1
+        self.first = self.first or problem
         if self.path is None:
             return
         line = {"file": problem.file, "line": problem.line, "reason": problem.reason}
-        mode = "w" if self.count == 1 else "a"
-        with self.path.open(mode, encoding="utf-8", errors="backslashreplace") as stream:
-            stream.write(json.dumps({**line, "content": content[:2000]}, ensure_ascii=False) + "\n")
+        told = json.dumps({**line, "content": content[:2000]}, ensure_ascii=False)
+        try:
+            if self.count == 1 and self.path.exists():
+                os.replace(self.path, f"{self.path}.old")
+            with self.path.open("a", encoding="utf-8", errors="backslashreplace") as stream:
+                stream.write(told + "\n")
+        except OSError as error:
+            raise DataError(f"cannot be written: {_os_reason(error)}", self.path) from None
 
 
 class RecordFile(Generic[R]):
@@ -91,7 +105,7 @@ class RecordFile(Generic[R]):
             # Half a surrogate pair is not valid JSON text, yet collections of posts hold some.
             try:
                 value = json.loads(content)
-            except ValueError:
+            except (ValueError, RecursionError):
                 value = None
             if not isinstance(value, dict) or b"\\u" not in content:
                 raise
@@ -134,13 +148,30 @@ class RecordFile(Generic[R]):
             with parquet.ParquetFile(self.path) as table:
                 total, number = max(1, table.metadata.num_rows), 0
                 for batch in table.iter_batches(batch_size=1024):
-                    for row in batch.to_pylist():
+                    for row in self._parquet_batch(batch, number):
                         number += 1
-                        yield number, {key: v for key, v in row.items() if v is not None}
+                        if row is not None:
+                            yield number, {key: v for key, v in row.items() if v is not None}
                     self.done = number / total
-        except (OSError, ArrowException) as error:
-            reason = f"cannot be read as Parquet: {str(error).splitlines()[0]}"
+        except (OSError, ArrowException, ValueError) as error:
+            reason = f"cannot be read as Parquet: {(str(error).splitlines() or [''])[0]}"
             self._refuse(DataError(reason, self.path), "")
+
+    def _parquet_batch(self, batch: Any, read: int) -> Iterator[dict[str, Any] | None]:
+        """Rows; times that Python cannot hold, or of unknown zones, cost their row alone."""
+        try:
+            rows = batch.to_pylist()
+        except (ValueError, LookupError, OverflowError) as error:
+            if len(batch) > 1:
+                parts = (
+                    self._parquet_batch(batch.slice(n, 1), read + n) for n in range(len(batch))
+                )
+                rows = chain.from_iterable(parts)
+            else:
+                problem = DataError(f"a value cannot be read: {error}", self.path, read + 1)
+                self._refuse(problem, "")
+                rows = [None]
+        yield from rows
 
     def _lines(self) -> Iterator[tuple[int, bytes]]:
         number = 0
@@ -207,10 +238,14 @@ def open_bytes(path: str | Path) -> Iterator[tuple[IO[bytes], IO[bytes], int]]:
 def new_file(path: str | Path) -> Iterator[IO[str]]:
     """A text file that appears whole, when the block ends well, or not at all."""
     if str(path) == "-":
-        yield sys.stdout
+        yield cast(IO[str], _SafeOutput())
         sys.stdout.flush()
         return
-    target = Path(path)
+    target = Path(os.path.realpath(path))  # a link stays one: what it leads to is replaced
+    if (place := _other_than_file(target, path)) is not None:
+        with place as stream:
+            yield stream
+        return
     # Processes of two machines that share a folder may have the same number.
     scratch = target.with_name(f".{target.name}.tmp-{os.getpid()}-{secrets.token_hex(4)}")
     try:
@@ -230,6 +265,38 @@ def new_file(path: str | Path) -> Iterator[IO[str]]:
         raise DataError(f"cannot be written: {_os_reason(error)}", path) from None
     finally:
         scratch.unlink(missing_ok=True)
+
+
+class _SafeOutput:
+    """Standard output, which may be a terminal, for JSON."""
+
+    def write(self, text: str) -> int:
+        return sys.stdout.write(safe(text))
+
+
+def _other_than_file(target: Path, named: str | Path) -> AbstractContextManager[IO[str]] | None:
+    """What is written as it comes because it is no file: a pipe or a terminal, never a disk."""
+    try:
+        kind = target.stat().st_mode
+    except OSError:
+        return None  # there is nothing there yet
+    if stat.S_ISREG(kind):
+        with suppress(PermissionError), target.open("rb") as stream:
+            if stream.read(len(DATABASE)) == DATABASE:
+                raise DataError("is a database, perhaps a news store: give another name", named)
+        return None
+    if not stat.S_ISFIFO(kind) and not stat.S_ISCHR(kind):
+        raise DataError("is not a file: give the name of one", named)
+    return _streamed(target, named)
+
+
+@contextmanager
+def _streamed(target: Path, named: str | Path) -> Iterator[IO[str]]:
+    try:
+        with target.open("w", encoding="utf-8", newline="\n") as stream:
+            yield stream
+    except OSError as error:
+        raise DataError(f"cannot be written: {_os_reason(error)}", named) from None
 
 
 @contextmanager
@@ -262,7 +329,7 @@ def _from_cells(row: dict[str | Any, Any]) -> dict[str, Any]:
     """A CSV row as a record: empty cells are unknown, a list stands as JSON."""
     known = {key: cell for key, cell in row.items() if cell not in (None, "")}
     if "entities" in known:
-        with suppress(ValueError):  # else the record's own check says what it wants
+        with suppress(ValueError, RecursionError):  # else the record's own check says what it wants
             known["entities"] = json.loads(known["entities"])
     return {"text": "", **known} if "text" in row else known
 

@@ -2,7 +2,8 @@
 
 First invariant: nothing published at or after `post.created_at` reaches a context, a statistic
 or a candidate. It begins here, with times: every time carries its zone, and a bare day counts as
-its end for an article and as its start for a post, so that a day without an hour never leaks.
+its end for an article and as its start for a post, so that a day without an hour never leaks:
+its end where it ends last (UTC-12), its start where it begins first (UTC+14).
 """
 
 from __future__ import annotations
@@ -11,18 +12,24 @@ import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta, timezone
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, model_validator
 
 RFC_3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
 BARE_DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
-DAY_START, DAY_END = time(0, 0, 0, 0, UTC), time(23, 59, 59, 999_999, UTC)
+DAY_START = time.min.replace(tzinfo=timezone(timedelta(hours=14)))
+DAY_END = time.max.replace(tzinfo=timezone(timedelta(hours=-12)))
+BARE_DAYS = {"start": DAY_START, "end": DAY_END, "utc": time.min.replace(tzinfo=UTC)}
+FIRST_YEAR, LAST_YEAR = 1900, 2200  # of any time
 
 
-def parse_time(value: Any, bare_day: Literal["start", "end"]) -> datetime:
-    """A time with its zone from RFC 3339 text, a bare day (in UTC) or an aware datetime."""
+def parse_time(value: Any, bare_day: Literal["start", "end", "utc"]) -> datetime:
+    """A time with its zone from RFC 3339 text, a bare day or an aware datetime.
+
+    A bare day is its start anywhere on Earth, its end anywhere, or its start in UTC.
+    """
     if isinstance(value, str):
         text = value.strip()
         if BARE_DAY.fullmatch(text):
@@ -36,11 +43,11 @@ def parse_time(value: Any, bare_day: Literal["start", "end"]) -> datetime:
             raise ValueError(f"{value.isoformat()} has no time zone: add Z or an offset")
         moment = value
     elif isinstance(value, date):
-        moment = datetime.combine(value, DAY_START if bare_day == "start" else DAY_END)
+        moment = datetime.combine(value, BARE_DAYS[bare_day])
     else:
         raise ValueError(f"a time must be text, not {type(value).__name__}")
-    if not 2 <= moment.year <= 9998:  # so that no zone arithmetic can overflow
-        raise ValueError(f"the year {moment.year} is out of range")
+    if not FIRST_YEAR <= moment.year <= LAST_YEAR:
+        raise ValueError(f"the year {moment.year} is not from {FIRST_YEAR} to {LAST_YEAR}")
     return moment
 
 
@@ -122,7 +129,8 @@ def identify(*parts: object) -> str:
 class Record(BaseModel):
     """Base of what is read from and written to files: immutable; columns it does not know pass."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    # What is said below a field is what the interface says of it.
+    model_config = ConfigDict(frozen=True, extra="ignore", use_attribute_docstrings=True)
 
     def to_json(self) -> str:
         """One line of JSON, unknowns left out."""
@@ -133,11 +141,17 @@ class Post(Record):
     """A microblog post as it comes in (p in the paper)."""
 
     id: Identifier
+    """What the post is called; made from the rest where it is left out."""
     text: str
+    """What it says, hashtags included."""
     created_at: PostTime | None = None
+    """When it was posted, RFC 3339 or a day; now, if left out. Nothing later is looked at."""
     user: User = None
+    """Who posts it: habits count."""
     collection: str | None = None
+    """The dataset it belongs to."""
     entities: tuple[str, ...] | None = None
+    """Names in it, one for each mention; they are looked for where this is left out."""
 
     @model_validator(mode="before")
     @classmethod
@@ -152,13 +166,21 @@ class Article(Record):
     """A news article (d in the paper)."""
 
     id: Identifier
+    """What the article is called; made from its address or the rest where it is left out."""
     title: str = ""
+    """Its headline."""
     text: str
+    """What it says, without markup."""
     published_at: ArticleTime
+    """When it was published, RFC 3339 or a day, which counts as its end."""
     url: str | None = None
+    """Where it can be read."""
     source: str | None = None
+    """Who published it."""
     entities: tuple[str, ...] | None = None
-    finder: str | None = None  # what found the entities; None: they came with the article
+    """Names in it, one for each mention; they are looked for where this is left out."""
+    finder: str | None = None
+    """What found the names; left out where they came with the article."""
 
     @model_validator(mode="before")
     @classmethod
@@ -199,58 +221,109 @@ def post_kind(fields: Mapping[str, Any]) -> type[Post] | type[PreparedPost]:
     return PreparedPost if "body" in fields and "text" not in fields else Post
 
 
-SourceName = Literal[
-    "post", "news", "memory", "author", "rising", "season", "generator", "lexicon"
-]  # fmt: skip
+# post, news, memory, author, rising, season, generator, lexicon, llm, or that of a plug-in.
+SourceName = str
 
 
 class Reason(Record):
     """Why a hashtag is suggested: a source, its share of the score, and what it goes by."""
 
     source: SourceName
-    label: str = ""  # what the source is called
-    text: str = ""  # what it says, in a few words
+    """What speaks for it: `post`, `news`, `memory`, `author`, `rising`, `season`, `generator`,
+    `lexicon`, `llm` (your language model) or the name of a plug-in."""
+    label: str = ""
+    """What the source is called."""
+    text: str = ""
+    """What it says, in a few words."""
     weight: float = 0.0
-    articles: tuple[str, ...] = ()  # ids
-    words: tuple[str, ...] = ()  # context words
-    posts: tuple[str, ...] = ()  # ids of earlier posts
-    count: int | None = None  # earlier uses: the author's, or all
-    entity: str | None = None  # a name of the post or the news
-    day: date | None = None  # a year or more ago, when so many authors used it
-    rise: float | None = None  # above 1: on the rise; of a hashtag its uses, of a name its TP
+    """Its share of the score; those of all reasons sum to one."""
+    articles: tuple[str, ...] = ()
+    """Ids of articles."""
+    words: tuple[str, ...] = ()
+    """Context words."""
+    posts: tuple[str, ...] = ()
+    """Ids of earlier posts."""
+    count: int | None = None
+    """Earlier uses: the author's, or all."""
+    entity: str | None = None
+    """A name of the post or the news."""
+    day: date | None = None
+    """A year or more ago, when so many authors used it."""
+    rise: float | None = None
+    """Above 1: on the rise; of a hashtag its uses, of a name its temporal popularity."""
+    days: tuple[int, ...] = ()
+    """Uses on each of the last seven days, oldest first."""
 
 
 class Suggestion(Record):
     """A suggested hashtag; of suggestions shown with a score of 0.3, about 30 % are used."""
 
-    hashtag: str  # as it is to be written, `#` included
+    hashtag: str
+    """As it is to be written, `#` included."""
     words: tuple[str, ...]
-    score: float  # P(used) = P(on topic) · P(chosen given on topic)
+    """The words it is made of."""
+    score: float
+    """P(used) = P(on topic) · P(chosen given on topic)."""
     because: tuple[Reason, ...]
-    on_topic: float = 1.0  # how likely it is about the post at all
-    variants: tuple[str, ...] = ()  # other hashtags that say the same
+    """Why, the weightiest reason first."""
+    on_topic: float = 1.0
+    """How likely it is about the post at all."""
+    variants: tuple[str, ...] = ()
+    """Other hashtags that say the same."""
+
+
+class Explained(Record):
+    """What is thought of one hashtag for a post, shown or not."""
+
+    hashtag: str
+    """As it is to be written, `#` included."""
+    words: tuple[str, ...]
+    """The words it is made of."""
+    on_topic: float = 0.0
+    """How likely it is about the post at all."""
+    score: float = 0.0
+    """P(used) = P(on topic) · P(chosen given on topic)."""
+    because: tuple[Reason, ...] = ()
+    """What speaks for it, the weightiest reason first."""
+    why_not: str | None = None
+    """What keeps it from being shown; left out where nothing does."""
 
 
 class FoundArticle(Record):
     """An article retrieved for a post, as it is shown."""
 
     id: str
+    """What the article is called: `GET /v1/articles/{id}` has the whole of it."""
     title: str
+    """Its headline."""
     published_at: ArticleTime
+    """When it was published: before the post."""
     score: float
+    """How well it matches the post."""
     window: int
+    """How many days back the news was looked through to find it."""
     entities: tuple[str, ...]
+    """Names in it."""
     url: str | None = None
+    """Where it can be read."""
     source: str | None = None
+    """Who published it."""
 
 
 class Answer(Record):
     """What is said to a post: hashtags, and the news they rest on."""
 
     post_id: str
+    """The id of the post."""
     post: Post
+    """The post as it was read."""
     suggestions: tuple[Suggestion, ...]
+    """Hashtags, best first; none, if nothing fits."""
     articles: tuple[FoundArticle, ...]
+    """The news before the post that is nearest to it, best first."""
     context: tuple[ContextWord, ...]
+    """Words of that news and their weights, heaviest first."""
     timings_ms: dict[str, float]
-    note: str | None = None  # why there is no suggestion, if there is none
+    """Milliseconds of each step."""
+    note: str | None = None
+    """Why there is no suggestion, if there is none, or what to know about those there are."""

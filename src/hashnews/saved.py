@@ -11,8 +11,12 @@ import hashlib
 import json
 import os
 import shutil
+import sys
+import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -44,8 +48,8 @@ def new_directory(target: Path, kind: str, about: dict[str, Any]) -> Iterator[Pa
     scratch.mkdir(parents=True)
     try:
         yield scratch
-        files = sorted(path for path in scratch.iterdir() if path.name != MANIFEST)
-        write_manifest(scratch, kind, about, {path.name: file_sum(path) for path in files})
+        sums = {name: file_sum(scratch / name) for name in _files_of(scratch)}
+        write_manifest(scratch, kind, about, sums)
         put_in_place(scratch, target)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
@@ -56,13 +60,40 @@ def check_directory(directory: Path, kind: str) -> dict[str, Any]:
     manifest = read_manifest(directory, kind)
     for name, expected in manifest.files.items():
         check_file(directory, name, expected)
+    for name in _files_of(directory):
+        if name not in manifest.files:
+            again = f"remove it, or seal the directory: python -m hashnews.saved {directory}"
+            raise ModelError(f"{directory}: {name} is not in its manifest; {again}")
     return manifest.about
+
+
+def seal(directory: Path) -> None:
+    """Take the files of a directory of ours as they are: write its manifest again."""
+    kind = kind_of(directory)
+    if kind is None:
+        raise ModelError(f"{directory} has no manifest.json that can be read")
+    about = read_manifest(directory, kind).about
+    files = {name: file_sum(directory / name) for name in _files_of(directory)}
+    write_manifest(directory, kind, about, files)
+
+
+def _files_of(directory: Path) -> list[str]:
+    """What a directory holds that might be read: not the manifest, not what is hidden."""
+    return sorted(
+        path.name
+        for path in directory.iterdir()
+        if path.name != MANIFEST and not path.name.startswith(".") and not path.is_dir()
+    )
 
 
 def file_sum(path: Path) -> FileSum:
     """Size and digest of a file that is now safely on the disk."""
+    sync(path)
+    return _sum_of(path)
+
+
+def _sum_of(path: Path) -> FileSum:
     with path.open("rb") as stream:
-        os.fsync(stream.fileno())
         return FileSum(path.stat().st_size, hashlib.file_digest(stream, "sha256").hexdigest())
 
 
@@ -71,7 +102,8 @@ def write_manifest(
 ) -> None:
     """Seal a directory whose files are in place, durably and in one step."""
     listed = {name: expected._asdict() for name, expected in files.items()}
-    text = json.dumps({"format": FORMAT, "kind": kind, "about": about, "files": listed}, indent=2)
+    said = {"format": FORMAT, "kind": kind, "about": about, "files": listed}
+    text = json.dumps({**said, "sum": _digest(said)}, indent=2)
     scratch = directory / f".{MANIFEST}.tmp-{os.getpid()}"
     try:
         with scratch.open("w", encoding="utf-8") as stream:
@@ -84,16 +116,24 @@ def write_manifest(
     sync(directory)
 
 
+def _digest(said: dict[str, Any]) -> str:
+    """The digest of what a manifest says: a damaged one must not pass for another."""
+    as_read = json.loads(json.dumps(said))
+    return hashlib.sha256(json.dumps(as_read, sort_keys=True).encode()).hexdigest()
+
+
 def read_manifest(directory: Path, kind: str) -> Manifest:
     """What the manifest of a directory says; refuses what is not a `kind` of ours."""
     try:
         read = json.loads((directory / MANIFEST).read_text("utf-8"))
+        if read.pop("sum", None) not in (None, _digest(read)):
+            raise ValueError
         found, version, about = read["kind"], read["format"], dict(read["about"])
-        files = {name: FileSum(**entry) for name, entry in read["files"].items()}
+        files = {str(name): FileSum(**entry) for name, entry in read["files"].items()}
     except FileNotFoundError:
         why = "it has no manifest.json" if directory.is_dir() else "there is no such directory"
         raise ModelError(f"{directory} is not a {kind} directory: {why}") from None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise ModelError(f"{directory}: manifest.json cannot be read; save it again") from None
     if found != kind:
         raise ModelError(f"{directory} holds a {found!r}, not a {kind!r}")
@@ -106,16 +146,20 @@ def kind_of(directory: Path) -> str | None:
     """What a directory says it holds; None where it cannot be read."""
     try:
         return str(json.loads((directory / MANIFEST).read_text("utf-8"))["kind"])
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
 
 
 def check_file(directory: Path, name: str, expected: FileSum) -> None:
     """Refuse a file that is not what the manifest says."""
     path = directory / name
-    if Path(name).name != name or not path.is_file():
-        raise ModelError(f"{directory}: {name} is missing; copy or save the directory again")
-    if path.stat().st_size != expected.bytes or file_sum(path) != expected:
+    try:
+        is_there = Path(name).name == name and path.is_file()
+    except (OSError, ValueError):  # no name that a file could have
+        is_there = False
+    if not is_there:
+        raise ModelError(f"{directory}: {name[:100]} is missing; copy or save the directory again")
+    if path.stat().st_size != expected.bytes or _sum_of(path) != expected:
         raise ModelError(f"{directory}: {name} is damaged; copy or save the directory again")
 
 
@@ -143,7 +187,16 @@ def sync(path: Path) -> None:
 
 
 def open_graph(path: Path, threads: int, basic: bool = False) -> Any:
-    """An ONNX graph ready to run on the processor; `basic` runs it nearly as it is written."""
+    """An ONNX graph ready to run on the processor; `basic` runs it nearly as it is written.
+
+    While the file stays the same it is opened once: a graph only computes.
+    """
+    about = path.stat()
+    return _open_graph(path.resolve(), about.st_mtime_ns, about.st_size, threads, basic)
+
+
+@lru_cache(8)
+def _open_graph(path: Path, modified: int, size: int, threads: int, basic: bool) -> Any:
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
@@ -154,8 +207,44 @@ def open_graph(path: Path, threads: int, basic: bool = False) -> Any:
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
     else:
         options.add_session_config_entry("session.disable_quant_qdq", "1")  # int8 to float, once
+
+    class Graph(onnxruntime.InferenceSession):  # type: ignore[misc]
+        """What it cannot compute is an error of the model: its files do not fit together."""
+
+        def run(self, *given: Any) -> Any:
+            with _as_model_error(f"{path} cannot compute that"):
+                return super().run(*given)
+
+    with _as_model_error(f"{path} is not a graph onnxruntime can run"):
+        return Graph(str(path), options, providers=["CPUExecutionProvider"])
+
+
+@contextmanager
+def _as_model_error(what: str) -> Iterator[None]:
+    """Onnxruntime has no common base of its errors."""
     try:
-        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # onnxruntime has no common base of its errors
-        reason = str(error).splitlines()[0][:200]
-        raise ModelError(f"{path} is not a graph onnxruntime can run: {reason}") from None
+        yield
+    except Exception as error:
+        reason = (str(error).splitlines() or [""])[0][:200]
+        raise ModelError(f"{what}: {reason}") from None
+
+
+def read_arrays(path: Path, largest: int) -> dict[str, Any]:
+    """The arrays of an .npz file, which may unpack to so many bytes at most."""
+    import numpy as np
+
+    try:
+        with zipfile.ZipFile(path) as packed:
+            if sum(entry.file_size for entry in packed.infolist()) > largest:
+                raise ValueError(f"it unpacks to more than {largest >> 20} MiB")
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
+            return {name: arrays[name] for name in arrays.files}
+    except (OSError, ValueError, LookupError, TypeError, EOFError, MemoryError) as error:
+        raise ModelError(f"{path} cannot be read: {error}") from None
+    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError) as error:
+        raise ModelError(f"{path} is not a file of arrays: {error}") from None
+
+
+if __name__ == "__main__":
+    for place in sys.argv[1:]:
+        seal(Path(place))

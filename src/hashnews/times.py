@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime, timedelta, timezone
 from pathlib import Path
 
 from hashnews.errors import DataError
-from hashnews.records import DAY_END, Post, PreparedPost, parse_time
+from hashnews.records import DAY_END, DAY_START, Post, PreparedPost
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND, MINUTE, DAY = timedelta(microseconds=1), timedelta(minutes=1), timedelta(days=1)
@@ -56,24 +56,6 @@ def is_bare_day(moment: datetime) -> bool:
 
 
 def is_future(moment: datetime, now: datetime) -> bool:
-    """Whether a date cannot be true yet; today without an hour can, though it counts as its end."""
-    begins = moment - DAY if is_bare_day(moment) else moment
+    """Whether a date cannot be true yet; a day without an hour can as soon as it is that day."""
+    begins = datetime.combine(moment.date(), DAY_START) if is_bare_day(moment) else moment
     return begins > now + SLACK
-
-
-def settle(claim: str | None, seen: datetime | None) -> datetime:
-    """When something was published, from what it claims and when it was seen.
-
-    Without a claim it counts from the moment it was seen: then it cannot reach an earlier post.
-    A bare day ends when it was seen. A claim later than that is refused.
-    """
-    if claim is None:
-        if seen is None:
-            raise DataError(UNDATED)
-        return seen
-    moment = parse_time(claim, bare_day="end")
-    if seen is None:
-        return moment
-    if is_future(moment, seen):
-        raise DataError(FUTURE)
-    return min(moment, seen) if is_bare_day(moment) else moment

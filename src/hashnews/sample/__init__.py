@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
+from datetime import UTC, datetime
 from importlib import resources
 from pathlib import Path
+
+END = datetime(2020, 6, 9, 12, tzinfo=UTC)  # all of it is before: 8 June is over everywhere
 
 
 def sample_file(name: str) -> AbstractContextManager[Path]:

@@ -77,7 +77,7 @@ def input_ranges(network: TaggerNetwork, batches: Iterable[TaggerBatch]) -> dict
     return {name: Range(low.numpy(), high.numpy()) for name, (low, high) in ranges.items()}
 
 
-class Graph:
+class Int8Graph:
     """An ONNX graph in the making; each method gives the name of what it computes.
 
     It is written by hand with onnxruntime's fused operators, because that is shorter and surer
@@ -159,6 +159,23 @@ class Graph:
         scale, shift = self.constant(f"{name}.weight"), self.constant(f"{name}.bias")
         return self.node("LayerNormalization", of, scale, shift, epsilon=1e-12)
 
+    def layers(self, hidden: str, mask: str, network: TaggerNetwork) -> str:
+        """All layers of a network, one after the other."""
+        thirds = self.constant("thirds", np.full(3, self._given["norm.bias"].size))
+        for number in range(len(network.layers)):
+            layer = f"layers.{number}"
+            three = self.nodes(
+                "Split", self.linear(f"{layer}.attention_in", hidden), thirds, outputs=3, axis=2
+            )
+            seen = self.fused("MultiHeadAttention", *three, "", mask, num_heads=network.heads)
+            seen = self.linear(f"{layer}.attention_out", seen)
+            hidden = self.add_and_norm(f"{layer}.attention_norm", hidden, seen)
+            inner = self.linear(f"{layer}.inner", hidden, bias=False)
+            inner = self.fused("FastGelu", inner, self.constant(f"{layer}.inner.bias"))
+            outer = self.linear(f"{layer}.outer", inner)
+            hidden = self.add_and_norm(f"{layer}.outer_norm", hidden, outer)
+        return hidden
+
     def model(self, scores: str) -> onnx.ModelProto:
         """The finished model."""
         self._nodes.append(helper.make_node("Identity", [scores], ["scores"]))
@@ -197,28 +214,16 @@ def usual_heights(peaks: Array, weights: Array) -> Array:
 def to_onnx(network: TaggerNetwork, ranges: dict[str, Range], max_pieces: int) -> onnx.ModelProto:
     """The network as an int8 graph; norms and the head, small and sensitive, stay float."""
     weights = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
-    graph = Graph(weights, ranges)
+    graph = Int8Graph(weights, ranges)
     padding = graph.node("Equal", "pieces", graph.constant("padding", np.array(PADDING, np.int32)))
     mask = graph.node("Cast", graph.node("Not", padding), to=onnx.TensorProto.INT32)
     hidden = _embedding(graph, weights, max_pieces)
-    thirds = graph.constant("thirds", np.full(3, weights["norm.bias"].size))
-    for number in range(len(network.layers)):
-        layer = f"layers.{number}"
-        three = graph.nodes(
-            "Split", graph.linear(f"{layer}.attention_in", hidden), thirds, outputs=3, axis=2
-        )
-        seen = graph.fused("MultiHeadAttention", *three, "", mask, num_heads=network.heads)
-        seen = graph.linear(f"{layer}.attention_out", seen)
-        hidden = graph.add_and_norm(f"{layer}.attention_norm", hidden, seen)
-        inner = graph.linear(f"{layer}.inner", hidden, bias=False)
-        inner = graph.fused("FastGelu", inner, graph.constant(f"{layer}.inner.bias"))
-        outer = graph.linear(f"{layer}.outer", inner)
-        hidden = graph.add_and_norm(f"{layer}.outer_norm", hidden, outer)
+    hidden = graph.layers(hidden, mask, network)
     scores = graph.node("MatMul", hidden, graph.constant("head", weights["head.weight"].T))
     return graph.model(graph.node("Add", scores, graph.constant("head.bias")))
 
 
-def _embedding(graph: Graph, weights: dict[str, Array], max_pieces: int) -> str:
+def _embedding(graph: Int8Graph, weights: dict[str, Array], max_pieces: int) -> str:
     """Pieces, their shapes and their places, summed and normalised."""
     shapes = graph.node("Gather", graph.constant("shapes.weight"), "shapes")
     table = graph.constant("places", weights["places.weight"][:max_pieces])

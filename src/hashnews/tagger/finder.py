@@ -27,6 +27,7 @@ from tokenizers import Tokenizer
 from hashnews.errors import ModelError
 from hashnews.records import Entity
 from hashnews.saved import check_directory, open_graph
+from hashnews.text.entities import LONGEST_NAME
 from hashnews.text.tokens import Token, tokenise
 
 DIRECTORY_KIND = "tagger"
@@ -265,14 +266,19 @@ class Tagger:
     def load(cls, directory: Path, threads: int = 1) -> Tagger:
         """Read a model directory, checked by its manifest."""
         check_directory(directory, DIRECTORY_KIND)
-        config = json.loads((directory / "config.json").read_text("utf-8"))
+        try:
+            config = dict(json.loads((directory / "config.json").read_text("utf-8")))
+            tokeniser = Tokenizer.from_file(str(directory / "tokenizer.json"))
+        except Exception as error:  # tokenizers has no errors of its own
+            raise ModelError(f"{directory}: cannot be read: {error}") from None
         ours = {"labels": list(LABELS), "shapes": list(SHAPES), "inputs": list(INPUTS)}
         for name, value in ours.items():
             if config.get(name) != value:
                 raise ModelError(f"{directory}: its {name} are not those of this version")
         # The graph is written as it should run: more "optimisation" only makes it slower.
         session = open_graph(directory / "model.onnx", threads, basic=True)
-        tokeniser = Tokenizer.from_file(str(directory / "tokenizer.json"))
+        if {given.name for given in session.get_inputs()} != set(INPUTS):
+            raise ModelError(f"{directory}: its graph takes other inputs than this version's")
         return cls(session, Wordpieces(tokeniser))
 
     def find(self, text: str) -> list[Entity]:
@@ -356,7 +362,7 @@ def entities_in(text: str, words: Sequence[Word], labels: Sequence[int]) -> Iter
             start += 1
         while start < end and _is_outside(words[end - 1].read, POSSESSIVES):
             end -= 1
-        if start < end:
+        if 0 < end - start <= LONGEST_NAME:
             first, last = words[start].start, words[end - 1].end
             yield Entity(text[first:last], first, last, kind)
 

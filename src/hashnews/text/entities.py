@@ -18,6 +18,7 @@ from typing import NamedTuple, Protocol, Self
 import numpy as np
 
 from hashnews.errors import ConfigError
+from hashnews.plugins import load_plugin, plugin_names
 from hashnews.records import Entity
 from hashnews.text.segment import packed, unpacked
 from hashnews.text.tokens import Token, tokenise
@@ -45,6 +46,7 @@ NOT_NAMES = frozenset(
     dec""".split()
 )
 LINKS = frozenset("of de la del der den van von al el bin ibn da dos di du le".split())
+LONGEST_NAME = 16  # words and signs: a longer run of capitals is shouting, or meant to harm
 SENTENCE_STARTS = frozenset('.!?:…"“”•|–—-*>([')
 
 
@@ -125,7 +127,8 @@ class FastFinder:
         """The entities of one text, in order, not overlapping."""
         tokens = tokenise(text)
         named = self._named(text, tokens)
-        return [_entity(tokens[first : last + 1]) for first, last in _runs(text, tokens, named)]
+        runs = _runs(text, tokens, named)
+        return [_entity(tokens[at : end + 1]) for at, end in runs if end - at < LONGEST_NAME]
 
     def find_all(self, texts: Sequence[str]) -> list[list[Entity]]:
         """The entities of many texts."""
@@ -241,10 +244,21 @@ FINDERS = {
 }
 
 
+def finder_names() -> tuple[str, ...]:
+    """The entity finders there are: those that ship, and those of plug-ins."""
+    return (*FINDERS, *(name for name in plugin_names("finders") if name not in FINDERS))
+
+
 def load_finder(name: str) -> EntityFinder:
-    """The entity finder of that name, as it ships."""
-    if name not in FINDERS:
-        raise ConfigError(f"there is no entity finder {name!r}: take {' or '.join(FINDERS)}")
-    module, maker = FINDERS[name].split(":")
-    finder: EntityFinder = getattr(import_module(module), maker)()
+    """The entity finder of that name, as it ships or from a plug-in."""
+    finder: EntityFinder
+    if name in FINDERS:
+        module, maker = FINDERS[name].split(":")
+        finder = getattr(import_module(module), maker)()
+    elif name in finder_names():
+        finder = load_plugin("finders", name)
+        if finder.name != name:  # stores keep it, and look for it by this name
+            raise ConfigError(f"the finder of the plug-in {name!r} calls itself {finder.name!r}")
+    else:
+        raise ConfigError(f"there is no entity finder {name!r}: take {' or '.join(finder_names())}")
     return finder

@@ -49,12 +49,12 @@ def part_hashtags(text: str) -> Parted:
     a leading run likewise where one of these, or a colon or dash, comes after it.
     """
     tokens = tokenise(text)
-    last = _run_length(tokens[::-1])
+    last = _run_length(reversed(tokens))
     first = _run_length(tokens) if last < len(tokens) else 0
     beside = {*_trailing(text, tokens, len(tokens) - last), *_leading(text, tokens, first)}
     parted = Parted(tokens, [], [], [])
     for position, token in enumerate(tokens):
-        if token.kind == "hashtag":
+        if token[1] == "hashtag":
             if position not in beside:
                 parted.inline.append(token)
             elif text.startswith(("…", "..."), token.end):
@@ -66,7 +66,7 @@ def part_hashtags(text: str) -> Parted:
     return parted
 
 
-def _run_length(tokens: Sequence[Token]) -> int:
+def _run_length(tokens: Iterable[Token]) -> int:
     """How many tokens at the front make a run; it begins and ends with no separator."""
     length = 0
     for position, token in enumerate(tokens):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from importlib import resources
 from itertools import pairwise
@@ -45,10 +45,39 @@ class Weights(NamedTuple):
     learnt: float = 0.03  # share of the total that learnt counts get
 
 
+class Pairs(Mapping[str, dict[str, float]]):
+    """The words that follow a word, with their counts; read when they are asked for."""
+
+    def __init__(self, arrays: Mapping[str, np.ndarray[Any, Any]]):
+        firsts, ends = unpacked(arrays["firsts"]), arrays["ends"].tolist()
+        self._spans = dict(zip(firsts, zip([0, *ends], ends, strict=False), strict=True))
+        self._seconds = unpacked(arrays["seconds"])
+        self._counts = arrays["pair_counts"]
+        self._read: dict[str, dict[str, float]] = {}
+
+    def __getitem__(self, first: str) -> dict[str, float]:
+        if first not in self._read:
+            span = slice(*self._spans[first])
+            counts = self._counts[span].tolist()
+            self._read[first] = dict(zip(self._seconds[span], counts, strict=True))
+        return self._read[first]
+
+    def __contains__(self, first: object) -> bool:
+        return first in self._spans
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._spans)
+
+    def __len__(self) -> int:
+        return len(self._spans)
+
+
 class Counts:
     """How often words, and pairs of words, stand in running text."""
 
-    def __init__(self, total: float, words: dict[str, float], pairs: dict[str, dict[str, float]]):
+    def __init__(
+        self, total: float, words: dict[str, float], pairs: Mapping[str, dict[str, float]]
+    ):
         self.total = total
         self.words = words
         self.pairs = pairs
@@ -113,12 +142,7 @@ class Counts:
             vocabulary = dict(
                 zip(unpacked(arrays["words"]), arrays["counts"].tolist(), strict=True)
             )
-            seconds, counts = unpacked(arrays["seconds"]), arrays["pair_counts"].tolist()
-            pairs, start = {}, 0
-            for first, end in zip(unpacked(arrays["firsts"]), arrays["ends"].tolist(), strict=True):
-                pairs[first] = dict(zip(seconds[start:end], counts[start:end], strict=True))
-                start = end
-            return cls(float(arrays["total"]), vocabulary, pairs)
+            return cls(float(arrays["total"]), vocabulary, Pairs(arrays))
 
 
 def packed(strings: list[str]) -> np.ndarray[Any, Any]:

@@ -7,15 +7,23 @@ be put together again. `words` is what retrieval and generation read of it.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import re
+from typing import Any, NamedTuple
 
-import ftfy
 import regex
 
 # ftfy's time grows faster than the text: it is fed in pieces, cut where a word ends.
 PIECE = regex.compile(r".{1,4000}(?:(?=\s)|$)|.{1,4000}", regex.DOTALL)
-PLAIN = regex.compile(r"[\t\n\x20-%'-~]*+")  # nothing to repair: ASCII without & and controls
-FTFY = ftfy.TextFixerConfig(unescape_html=True, explain=False)
+# Most of what is written, of which ftfy only makes curly quotes straight: ASCII without controls,
+# quotes, dashes and emoji in any order, and letters and signs of Latin script that stand alone
+# between ASCII. Mojibake has two of the latter side by side, or one of `ÂÃŒœ`.
+GENTLE = "\u2018-\u201f\u2013\u2014\u2022\u2026\u200d\ufe0f\u2600-\u27bf\U0001f000-\U0001faff"
+ALONE = "\xa1-\xac\xae-\xc1\xc4-\u0131\u0134-\u0148\u014a-\u0151\u0154-\u017e\u20ac\u2122"
+STRANGE = re.compile(rf"[^\t\n\x20-~{GENTLE}{ALONE}]")
+TOGETHER = re.compile(rf"[^\x00-\x7f][{ALONE}]|[{ALONE}][^\x00-\x7f]")
+STRAIGHT = [*((curly, "'") for curly in "‘’‚‛"), *((curly, '"') for curly in "“”„‟")]
+ENTITY = re.compile(r"&#?[0-9A-Za-z]{1,24};")  # as in ftfy
+FTFY: dict[str, Any] = {"unescape_html": True, "explain": False}
 # Half characters, direction marks and the like: no reader sees them, so no token should hold them.
 # A variation selector means something after an emoji, nothing after a letter.
 UNSEEN = r"\p{Cs}\p{Bidi_Control}\u200B\u2060\uFEFF\uFFFE\uFFFF\x00"
@@ -76,18 +84,69 @@ class Token(NamedTuple):
 
 def repair(text: str) -> str:
     """The text as its author saw it: HTML entities and mojibake undone, invisible signs out."""
-    if PLAIN.fullmatch(text):
-        return text
-    fixed = "".join(ftfy.fix_text(piece, FTFY) for piece in PIECE.findall(text))
+    if (gentle := _gentle(text)) is not None:
+        return gentle
+    import ftfy  # most texts do without, and start sooner
+
+    how = ftfy.TextFixerConfig(**FTFY)
+    fixed = "".join(ftfy.fix_text(piece, how) for piece in PIECE.findall(text))
     return str(INVISIBLE.sub("", fixed))
 
 
+def _gentle(text: str) -> str | None:
+    """What ftfy would make of a text without mojibake, many times sooner; None: ask ftfy."""
+    if "&" in text and ";" in text:
+        from ftfy.fixes import unescape_html
+
+        text = unescape_html(text)
+        if ENTITY.search(text):
+            return None
+    if STRANGE.search(text):
+        return None
+    if text.isascii():
+        return text
+    if TOGETHER.search(text):
+        return None
+    for curly, straight in STRAIGHT:
+        text = text.replace(curly, straight)
+    return str(INVISIBLE.sub("", text)) if "\ufe0f" in text else text
+
+
 def tokenise(text: str) -> list[Token]:
-    """All tokens of a text, in order; only white space lies between them."""
-    return [
+    """All tokens of a text, in order; only white space lies between them.
+
+    No token reaches over white space, and none looks past it, so what stands between white space
+    is cut once and remembered: texts repeat themselves.
+    """
+    found: list[Token] = []
+    end = 0
+    for chunk in text.split() if not ODD_SPACE.search(text) else CHUNK.findall(text):
+        start = text.index(chunk, end)
+        end = start + len(chunk)
+        known = _CUT.get(chunk)
+        if known is None:
+            known = _cut(chunk)
+            if len(chunk) <= LONGEST_KNOWN:
+                if len(_CUT) >= MOST_KNOWN:
+                    _CUT.clear()
+                _CUT[chunk] = known
+        for token, kind, offset in known:
+            found.append(_TOKEN(Token, (token, kind, start + offset)))
+    return found
+
+
+def _cut(chunk: str) -> tuple[Token, ...]:
+    """The tokens of what stands between white space."""
+    return tuple(
         Token(match.group(), KINDS.get(match.lastgroup, match.lastgroup), match.start())
-        for match in TOKEN.finditer(text)
-    ]
+        for match in TOKEN.finditer(chunk)
+    )
+
+
+_TOKEN = tuple.__new__  # what `Token(...)` does, in half the time
+ODD_SPACE = re.compile(r"[\x1c-\x1f]")  # white space for `str.split`, not for `TOKEN`
+CHUNK = regex.compile(r"\S++")
+_CUT: dict[str, tuple[Token, ...]] = {}
 
 
 # What is joined or left out inside a word: U.S. -> us, can't -> cant, AT&T -> att, 1,000 -> 1000.
