@@ -12,9 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
-from hashnews.errors import DataError, FetchError
+from hashnews.errors import DataError
 from hashnews.files import OnError
 from hashnews.news.pages import LARGEST, page_article
 from hashnews.news.summary import Refusals, reason_of
@@ -58,9 +56,11 @@ class WarcFile:
             self.refusals.summary.known["url"] += 1
             return
         try:
-            yield self._article(url, record)
-        except (DataError, FetchError, ValidationError) as error:
+            article = self._article(url, record)
+        except Exception as error:  # one bad page says nothing about the next
             self.refusals.add(DataError(reason_of(error), self.path, number), url)
+        else:
+            yield article
 
     def _article(self, url: str, record: Any) -> Article:
         packed = record.http_headers.get("Content-Encoding", "")

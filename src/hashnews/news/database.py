@@ -42,16 +42,37 @@ class Database:
     def __init__(self, path: str | Path, mode: Mode, patience: float = PATIENCE):
         self.path = Path(path)
         self._patience = patience
+        self._mode: Mode = mode
         self._left = -1  # the generation after our last change
         if mode == "read" and not self.path.exists():
             raise StoreError(f"{path}: there is no such news store; {self._how_to_make_one()}")
+        self._open()
+
+    def _open(self) -> None:
         with self.clear_errors():
-            self._connection = self._connect(mode)
+            self._connection = self._connect(self._mode)
             try:
-                self._prepare(mode)
+                self._prepare(self._mode)
+                about = os.stat(self.path)
             except BaseException:
                 self._connection.close()
                 raise
+        self._file = (about.st_dev, about.st_ino)
+
+    def follow_name(self) -> bool:
+        """Open the file that has our name now, if it is another one: a backup was restored.
+
+        While there is none nothing happens: it may come back.
+        """
+        try:
+            about = os.stat(self.path)
+        except OSError:
+            return False
+        if self._file == (about.st_dev, about.st_ino):
+            return False
+        self._connection.close()
+        self._open()
+        return True
 
     def _connect(self, mode: Mode) -> sqlite3.Connection:
         # A reader, too, opens for writing (SQLite falls back where the file is protected): only
@@ -182,6 +203,8 @@ class Database:
                 return f"{path} is in use by another program ({waited}): try again when it is done"
             case "FULL":
                 return f"{path}: the disk is full; what was added before is safe; free some of it"
+            case "READONLY" if name == "SQLITE_READONLY_DBMOVED":
+                return f"{path} was moved or replaced while it was in use: nothing was written"
             case "READONLY" | "PERM":
                 return f"{path} cannot be written: the file or its folder is read-only"
             case "CANTOPEN":

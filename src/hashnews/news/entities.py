@@ -18,6 +18,7 @@ TYPESET = re.compile(
     r" | (?<= [\x20-~] ) [£€©®°•½ß-öø-ÿ] (?= [\x20-~] ) )*+",
     re.VERBOSE,
 )
+MOST_NAMES = 1_000  # of an article: what it is about stands before that
 LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 
@@ -47,10 +48,13 @@ def with_entities(finder: EntityFinder, articles: Sequence[Article]) -> list[Art
 
 
 def entities_of(finder: EntityFinder, texts: list[tuple[str, str]]) -> list[list[str]]:
-    """The entities of titles and texts, one string a mention; a title is read by itself."""
+    """The entities of titles and texts, one string a mention; a title is read by itself.
+
+    Of a text without end only the first ones are kept: every post that it fits would pay for them.
+    """
     found = finder.find_all([part for pair in texts for part in pair])
     return [
-        [entity.text for part in (found[at], found[at + 1]) for entity in part]
+        [entity.text for part in (found[at], found[at + 1]) for entity in part][:MOST_NAMES]
         for at in range(0, len(found), 2)
     ]
 

@@ -1,4 +1,4 @@
-"""RSS and Atom: bytes into entries, entries into articles; lists of feeds, OPML among them.
+"""RSS and Atom: bytes into entries, entries into articles.
 
 `read_feed` runs in the worker. It never gets an address and never bytes by themselves: feedparser
 would open what looks like a file or a URL.
@@ -6,22 +6,25 @@ would open what looks like a file or a URL.
 
 from __future__ import annotations
 
+import codecs
 import io
 import re
-from calendar import timegm
+from collections.abc import Callable
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
+from hashnews.dates import read_date, settle
 from hashnews.errors import DataError, NotAFeed
-from hashnews.news.pages import plain_text
-from hashnews.records import Article, identify, write_time
-from hashnews.times import settle
+from hashnews.news.keys import same_site, site_of
+from hashnews.news.pages import plain_text, sound_references
+from hashnews.records import Article, identify
 
 LARGEST = 10 << 20
+LONGEST_LINK = 2_000  # characters
+LONGEST = {"guid": LONGEST_LINK, "title": 2_000, "text": 1_000_000}
 LONGEST_PROLOG = 64 << 10
-GLOBAL_ID = re.compile(r"(?:https?://|tag:|urn:)\S+", re.IGNORECASE)
+GLOBAL_ID = re.compile(r"(?:https?://|tag:)([^\s/,:?#@]+)\S*", re.IGNORECASE)
 SKIPPED_IN_PROLOG = re.compile(rb"\s+|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^\[<>]*>", re.DOTALL)
 
 Entry = dict[str, Any]
@@ -29,6 +32,14 @@ Entry = dict[str, Any]
 
 def read_feed(body: bytes, url: str | None = None, content_type: str | None = None) -> list[Entry]:
     """The entries of a feed: `guid, link, title, text, time`, what is unknown left out."""
+    feed = parsed_feed(body, url, content_type)
+    if not feed.get("version") and not feed.entries:
+        raise NotAFeed("it is neither RSS nor Atom")
+    return [whole_entry(_entry, entry, url) for entry in feed.entries]
+
+
+def parsed_feed(body: bytes, url: str | None, content_type: str | None) -> Any:
+    """A feed as feedparser reads it."""
     refuse_declarations(body)
     import feedparser
 
@@ -37,12 +48,22 @@ def read_feed(body: bytes, url: str | None = None, content_type: str | None = No
         headers["content-location"] = url  # relative links are relative to it
     if content_type:
         headers["content-type"] = content_type
-    feed = feedparser.parse(
-        io.BytesIO(body), response_headers=headers, sanitize_html=False, resolve_relative_uris=False
+    sound = io.BytesIO(_with_sound_references(body))
+    return feedparser.parse(
+        sound, response_headers=headers, sanitize_html=False, resolve_relative_uris=False
     )
-    if not feed.get("version") and not feed.entries:
-        raise NotAFeed("it is neither RSS nor Atom")
-    return [_entry(entry, url) for entry in feed.entries]
+
+
+def _with_sound_references(body: bytes) -> bytes:
+    """The feed without references to characters that do not exist: one would lose all of it."""
+    wide = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+    encoding = "utf-16" if body.startswith(wide) or b"\0" in body[:4] else "latin-1"
+    try:
+        text = body.decode(encoding)
+    except UnicodeDecodeError:
+        return body
+    sound = sound_references(text)
+    return body if sound == text else sound.encode(encoding)
 
 
 def refuse_declarations(body: bytes) -> None:
@@ -56,26 +77,34 @@ def refuse_declarations(body: bytes) -> None:
         raise NotAFeed("it declares entities of its own, which feeds never need")
 
 
+def whole_entry(read: Callable[[Any, str | None], Entry], entry: Any, base: str | None) -> Entry:
+    """An entry, or why it cannot be read: one bad entry says nothing about the next."""
+    try:
+        found = read(entry, base)
+        return {name: value[: LONGEST.get(name)] for name, value in found.items() if value}
+    except Exception as error:  # whatever a parser made of hostile bytes
+        return {"unreadable": f"could not be read ({type(error).__name__})"}
+
+
 def _entry(entry: Any, base: str | None) -> Entry:
     texts = [part.get("value", "") for part in entry.get("content", ())]
     texts.append(entry.get("summary", ""))
-    found = {
-        "guid": entry.get("id"),
-        "link": _link(base, entry.get("link", "")),
+    return {
+        "guid": str(entry.get("id", "")),
+        "link": web_link(base, entry.get("link", "")),
         "title": " ".join(plain_text(entry.get("title", "")).split()),
         "text": max((plain_text(text) for text in texts), key=len),
         "time": _time(entry),
     }
-    return {name: value for name, value in found.items() if value}
 
 
-def _link(base: str | None, written: str) -> str | None:
+def web_link(base: str | None, written: str) -> str | None:
     """Where an entry points to, made whole; only addresses of the web are kept."""
     try:
         link = urljoin(base or "", written.strip())
     except ValueError:
         return None
-    return link if is_web(link) else None
+    return link if is_web(link) and len(link) <= LONGEST_LINK else None
 
 
 def is_web(url: str) -> bool:
@@ -88,79 +117,45 @@ def is_web(url: str) -> bool:
 
 
 def _time(entry: Any) -> str | None:
-    """When it was published, or at least last changed; a day without an hour stays one."""
-    for name in ("published", "updated", "created"):
-        # `dict.get`, because feedparser answers for `updated` with `published`, and a warning.
-        written, parsed = dict.get(entry, name), dict.get(entry, f"{name}_parsed")
-        if written and parsed:
-            try:
-                moment = datetime.fromtimestamp(timegm(parsed), UTC)
-            except (ValueError, OverflowError, OSError):
-                continue
-            return write_time(moment) if ":" in written else moment.date().isoformat()
-    return None
+    """When it was published, as written, or at least last changed; what can be read of these."""
+    # `dict.get`, because feedparser answers for `updated` with `published`, and a warning.
+    written = (str(dict.get(entry, name) or "") for name in ("published", "updated"))
+    return next((date for date in written if read_date(date) is not None), None)
 
 
-def article_of(entry: Entry, feed: str, seen: datetime | None) -> Article:
-    """An entry as an article; `seen` is when the feed was fetched, if it was."""
+def article_of(
+    entry: Entry, feed: str, seen: datetime | None, moved_to: str | None = None
+) -> Article:
+    """An entry as an article; `seen` is when the feed was fetched, if it was.
+
+    A feed speaks for its own site: of an entry that points elsewhere the source is the feed's
+    site. `moved_to` is where the feed was found in the end.
+    """
+    if "unreadable" in entry:
+        raise DataError(entry["unreadable"])
     link = entry.get("link")
+    is_own = not is_web(feed) or (
+        link is not None and (same_site(link, feed) or same_site(link, moved_to or feed))
+    )
     return Article(
-        id=entry_id(entry, feed),
+        id=entry_id(entry, feed, is_own),
         title=entry.get("title", ""),
         text=entry.get("text", ""),
-        published_at=settle(entry.get("time"), seen),
+        published_at=settle([entry["time"]] if "time" in entry else [], seen).astimezone(UTC),
         url=link,
-        source=site_of(link or feed),
+        source=site_of(link if link and is_own else feed),
     )
 
 
-def entry_id(entry: Entry, feed: str) -> str:
-    """A guid that is unique in the world as it is, any other together with its feed."""
-    guid, link = entry.get("guid"), entry.get("link")
-    if guid and GLOBAL_ID.fullmatch(guid):
-        return str(guid)
-    if guid or not link:
-        return identify(feed, guid or entry.get("title"), entry.get("time"))
+def entry_id(entry: Entry, feed: str, is_own: bool = True) -> str:
+    """A guid of the feed's own site as it is, any other together with its feed.
+
+    Else a feed could take the ids of another site.
+    """
+    guid, link = str(entry.get("guid", "")), entry.get("link")
+    named = GLOBAL_ID.fullmatch(guid)
+    if named and is_own and (not is_web(feed) or same_site(f"https://{named[1]}/", feed)):
+        return guid
+    if guid or not link or not is_own:
+        return identify(feed, guid or link or entry.get("title"), entry.get("time"))
     return identify(link)
-
-
-def site_of(url: str) -> str | None:
-    """The site of an address: what the reader would call the source."""
-    try:
-        host = urlsplit(url).hostname
-    except ValueError:
-        return None
-    return host.removeprefix("www.") if host else None
-
-
-def feeds_in(source: str) -> list[str]:
-    """The addresses that an argument stands for: itself, the lines of a list, or an OPML file."""
-    if is_web(source):
-        return [source]
-    try:
-        content = Path(source).read_bytes()
-    except OSError as error:
-        raise DataError(f"is neither a URL nor a readable file: {error.strerror}", source) from None
-    if content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
-        found = _opml(content, source)
-    else:
-        lines = content.decode("utf-8-sig", "replace").splitlines()
-        found = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
-    for url in found:
-        if not is_web(url):
-            raise DataError(f"{url[:80]!r} is not the URL of a feed", source)
-    if not found:
-        raise DataError("it lists no feed", source)
-    return list(dict.fromkeys(found))
-
-
-def _opml(content: bytes, source: str) -> list[str]:
-    from defusedxml.common import DefusedXmlException
-    from defusedxml.ElementTree import ParseError, fromstring
-
-    try:
-        outlines = fromstring(content, forbid_dtd=True).iter("outline")
-    except (ParseError, DefusedXmlException, ValueError) as error:
-        raise DataError(f"cannot be read as OPML: {error}", source) from None
-    addresses = (outline.get("xmlUrl") or outline.get("xmlurl") for outline in outlines)
-    return [address.strip() for address in addresses if address]

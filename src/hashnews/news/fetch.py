@@ -7,8 +7,9 @@ after unpacking, one deadline for the whole request, no proxy or password from t
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from typing import NamedTuple, Self
+from collections.abc import Container, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple, Self
 from urllib.parse import urlsplit
 
 import httpcore
@@ -22,6 +23,7 @@ from hashnews.news.unpack import unpacked
 
 REDIRECTS = 5
 SECONDS = 20.0
+LONGEST_HEADER = 1000  # characters that are kept
 HEADERS = {
     "User-Agent": f"hashnews/{__version__} (news reader)",
     "Accept-Encoding": "gzip",  # the one encoding whose size can be capped while unpacking
@@ -43,6 +45,8 @@ class Fetched(NamedTuple):
     content_type: str
     etag: str | None
     last_modified: str | None
+    hub: str | None = None  # that its head names (WebSub), and what it is called there
+    topic: str | None = None
 
 
 class Fetcher:
@@ -60,7 +64,7 @@ class Fetcher:
         self._visited: dict[str, float] = {}
         self._backend = GuardedBackend(allow_private, resolver)
         self._client = httpx.Client(
-            transport=_Transport(self._backend),
+            transport=GuardedTransport(self._backend),
             headers=HEADERS,
             follow_redirects=True,
             max_redirects=REDIRECTS,
@@ -81,16 +85,26 @@ class Fetcher:
         last_modified: str | None = None,
     ) -> Fetched:
         """What stands at an address; with the marks of the last visit, only if it changed."""
+        marks = {"If-None-Match": etag, "If-Modified-Since": last_modified}
+        headers = {name: value for name, value in marks.items() if value}
+        with self._asked("GET", url, headers=headers) as response:
+            return _fetched(response, largest)
+
+    def post(self, url: str, fields: dict[str, str]) -> None:
+        """Send a form; what comes back is not read."""
+        with self._asked("POST", url, data=fields) as response:
+            _refuse(response, range(200, 300))
+
+    @contextmanager
+    def _asked(self, method: str, url: str, **more: Any) -> Iterator[httpx.Response]:
         if not is_web(url):
             raise BlockedAddress("only http and https are fetched", url)
-        marks = {"If-None-Match": etag, "If-Modified-Since": last_modified}
         self._wait_for(urlsplit(url).hostname or "")
         self._client.cookies.clear()
         self._backend.deadline = Deadline(self.seconds)
         try:
-            headers = {name: value for name, value in marks.items() if value}
-            with self._client.stream("GET", url, headers=headers) as response:
-                return _fetched(response, largest)
+            with self._client.stream(method, url, **more) as response:
+                yield response
         except FetchError as error:
             raise type(error)(error.reason, url, error.status, error.retry_after) from None
         except httpx.TooManyRedirects:
@@ -109,20 +123,32 @@ class Fetcher:
 
 
 def _fetched(response: httpx.Response, largest: int) -> Fetched:
-    headers = response.headers
-    if response.status_code not in (200, 304):
-        raise FetchError(
-            f"the server answered {response.status_code}",
-            status=response.status_code,
-            retry_after=headers.get("Retry-After"),
-        )
+    headers, links = response.headers, response.links
+    _refuse(response, (200, 304))
     return Fetched(
         str(response.url),
         _body(response, largest) if response.status_code == 200 else None,
-        headers.get("Content-Type", ""),
-        headers.get("ETag"),
-        headers.get("Last-Modified"),
+        headers.get("Content-Type", "")[:LONGEST_HEADER],
+        _mark(headers.get("ETag")),
+        _mark(headers.get("Last-Modified")),
+        links.get("hub", {}).get("url"),
+        links.get("self", {}).get("url"),
     )
+
+
+def _refuse(response: httpx.Response, good: Container[int]) -> None:
+    if response.status_code not in good:
+        raise FetchError(
+            f"the server answered {response.status_code}",
+            status=response.status_code,
+            retry_after=response.headers.get("Retry-After"),
+        )
+
+
+def _mark(header: str | None) -> str | None:
+    """A mark that can be sent back: one that cannot would fail every later visit."""
+    usable = header and header.isascii() and header.isprintable() and len(header) <= LONGEST_HEADER
+    return header if usable else None
 
 
 def _body(response: httpx.Response, largest: int) -> bytes:
@@ -132,7 +158,7 @@ def _body(response: httpx.Response, largest: int) -> bytes:
     return unpacked(response.iter_raw(), response.headers.get("Content-Encoding", ""), largest)
 
 
-class _Transport(httpx.BaseTransport):
+class GuardedTransport(httpx.BaseTransport):
     """httpx over a pool of guarded connections."""
 
     def __init__(self, backend: GuardedBackend):
@@ -154,9 +180,16 @@ class _Transport(httpx.BaseTransport):
             target=request.url.raw_path,
         )
         response = self._pool.handle_request(
-            httpcore.Request(request.method, url, headers=request.headers.raw)
+            httpcore.Request(
+                request.method, url, headers=request.headers.raw, content=request.stream
+            )
         )
-        return httpx.Response(response.status, headers=response.headers, stream=_Stream(response))
+        return httpx.Response(
+            response.status,
+            headers=response.headers,
+            stream=_Stream(response),
+            extensions=response.extensions,
+        )
 
     def close(self) -> None:
         """Close all connections."""

@@ -7,7 +7,6 @@ a name that answers differently the second time gains nothing.
 
 from __future__ import annotations
 
-import ipaddress
 import socket
 import ssl
 import threading
@@ -18,30 +17,11 @@ from typing import Any, TypeVar
 import httpcore
 
 from hashnews.errors import BlockedAddress, FetchError, TooSlow
+from hashnews.news.addresses import is_public
 
 T = TypeVar("T")
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Resolver = Callable[[str, int], list[str]]
 WEB_PORTS = (80, 443)
-NAT64 = ipaddress.ip_network("64:ff9b::/96")
-LOCAL_NAT64 = ipaddress.ip_network("64:ff9b:1::/48")
-
-
-def is_public(address: str) -> bool:
-    """Whether an address lies on the public Internet, whatever it is wrapped in."""
-    inner = _unwrapped(ipaddress.ip_address(address.partition("%")[0]))
-    return inner is not None and inner.is_global and not inner.is_multicast
-
-
-def _unwrapped(address: Address) -> Address | None:
-    """The IPv4 address inside a mapped, 6to4, Teredo or NAT64 one; None where that hides it."""
-    if isinstance(address, ipaddress.IPv4Address):
-        return address
-    if address in NAT64:
-        return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
-    if address in LOCAL_NAT64 or address.teredo is not None:
-        return None
-    return address.ipv4_mapped or address.sixtofour or address
 
 
 def resolve(host: str, port: int) -> list[str]:

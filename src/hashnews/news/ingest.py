@@ -24,6 +24,9 @@ from hashnews.times import FUTURE, is_future
 
 BATCH = 1000  # articles a commit
 NO_WORDS = "neither title nor text"
+# Characters: the time and memory that an article costs grow with them.
+LONGEST = {"id": 2_000, "title": 2_000, "text": 1_000_000, "url": 2_000, "source": 200}
+MOST_ENTITIES, LONGEST_ENTITY = 10_000, 1_000  # that come with an article
 
 
 def add_files(
@@ -49,10 +52,14 @@ def add_articles(
     refusals: Refusals,
     committed: Callable[[Summary], None] | None = None,
     now: datetime | None = None,
+    source: str | None = None,
 ) -> None:
-    """Add articles in batches; the summary grows, and `committed` hears of it, with each commit."""
+    """Add articles in batches; the summary grows, and `committed` hears of it, with each commit.
+
+    `source` is what theirs is to be called; what makes two articles the same stays their own.
+    """
     for batch in _batches(articles):
-        _add_batch(store, finder, batch, refusals, now or datetime.now(UTC))
+        _add_batch(store, finder, batch, refusals, now or datetime.now(UTC), source)
         if committed is not None:
             committed(refusals.summary)
 
@@ -63,6 +70,7 @@ def _add_batch(
     batch: Sequence[Article],
     refusals: Refusals,
     now: datetime,
+    source: str | None,
 ) -> None:
     fit = []
     for article in batch:
@@ -73,7 +81,8 @@ def _add_batch(
     keyed = [keys_of(article) for article in fit]
     answers = store.known(keyed)  # before finding entities, which takes most of the time
     unknown = [at for at, why in enumerate(answers) if why is None]
-    ready = with_entities(finder, [fit[at] for at in unknown])
+    called = {"source": source} if source else {}
+    ready = with_entities(finder, [fit[at].model_copy(update=called) for at in unknown])
     new = [
         New(article, keyed[at], given=article.finder is None)
         for at, article in zip(unknown, ready, strict=True)
@@ -92,6 +101,12 @@ def unfit(article: Article, now: datetime) -> str | None:
         return FUTURE
     if not (article.title.strip() or article.text.strip()):
         return NO_WORDS
+    for name, longest in LONGEST.items():
+        if len(getattr(article, name) or "") > longest:
+            return f"its {name} has more than {longest:,} characters"
+    given = article.entities or ()
+    if len(given) > MOST_ENTITIES or any(len(entity) > LONGEST_ENTITY for entity in given):
+        return "its entities are too many or too long"
     return None
 
 

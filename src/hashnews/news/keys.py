@@ -2,11 +2,15 @@
 
 Each becomes a short key, and an article is known when any of its keys is. The first version of
 an article stays: a later one may have been rewritten with what nobody knew on the day.
+
+A source speaks for its own site. An article whose address is on another one only claims it: its
+key holds for that source alone, and goes with it when the site's own version comes.
 """
 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Literal, NamedTuple
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -22,6 +26,7 @@ TRACKING = re.compile(
     r"|ocid|ncid|smid|smtyp|ref_src|ref_url|feedtype|feedname",
     re.IGNORECASE,
 )
+HOST = re.compile(r"[\w-]+(?:\.[\w-]+)+")
 NOT_LETTERS = re.compile(r"[\W_]+")
 
 
@@ -30,18 +35,61 @@ class Key(NamedTuple):
 
     why: Why
     digest: bytes
+    is_kept: bool = True  # no: the article is known by it, but does not own it
 
 
 def keys_of(article: Article) -> list[Key]:
     """All names of an article, the surest first."""
     keys = [id_key(article.id)]
-    if article.url and (url := canonical_url(article.url)):
-        keys.append(_key("url", url))
+    if article.url and (own := url_key(article.url)):
+        claimed = is_claimed(article)
+        keys += [own._replace(is_kept=not claimed)]
+        keys += [Key("url", own.digest + _digest(_source(article))[:8])] if claimed else []
     title = NOT_LETTERS.sub("", article.title.casefold())
     if title and article.source:
-        day, source = day_of(article.published_at), article.source.casefold().strip()
-        keys.append(_key("title", f"{title}\x1f{day}\x1f{source}"))
+        day = day_of(article.published_at)
+        keys.append(_key("title", f"{title}\x1f{day}\x1f{_source(article)}"))
     return keys
+
+
+def claims_on(key: Key) -> tuple[bytes, bytes]:
+    """Between which two digests the keys of those stand who claim an address of this key."""
+    return key.digest + bytes(8), key.digest + b"\xff" * 8
+
+
+def is_claimed(article: Article) -> bool:
+    """Whether an article's address is of another site than its source, where that is a site."""
+    source = _source(article)
+    if not article.url or not HOST.fullmatch(source):
+        return False
+    return not same_site(article.url, f"https://{source}/")
+
+
+def _source(article: Article) -> str:
+    return (article.source or "").casefold().strip()
+
+
+def same_site(one: str, other: str) -> bool:
+    """Whether two addresses belong to one owner: feeds.example.org and www.example.org do."""
+    first, second = site_of(one), site_of(other)
+    return first is not None and second is not None and _owner(first) == _owner(second)
+
+
+def site_of(url: str) -> str | None:
+    """The site of an address: what the reader would call the source."""
+    try:
+        host = urlsplit(url).hostname
+    except ValueError:
+        return None
+    return host.removeprefix("www.") if host else None
+
+
+@lru_cache(maxsize=10_000)
+def _owner(host: str) -> str:
+    """The part of a host's name that somebody registered, by the public suffix list."""
+    from courlan import extract_domain
+
+    return extract_domain(f"https://{host}/") or host
 
 
 def id_key(identifier: str) -> Key:
@@ -80,5 +128,8 @@ def canonical_url(url: str) -> str | None:
 
 
 def _key(why: Why, name: str) -> Key:
-    content = f"{why}\x1f{name}".encode("utf-8", "surrogatepass")
-    return Key(why, blake2b(content, digest_size=16).digest())
+    return Key(why, _digest(f"{why}\x1f{name}"))
+
+
+def _digest(name: str) -> bytes:
+    return blake2b(name.encode("utf-8", "surrogatepass"), digest_size=16).digest()

@@ -147,3 +147,102 @@ def m006_lineage(db: sqlite3.Connection) -> None:
                 f"CREATE TRIGGER {kind}_{event.lower()} AFTER {event} ON {kind} "
                 f"BEGIN {raised} {then} END"
             )
+
+
+@migration
+def m007_own_feeds(db: sqlite3.Connection) -> None:
+    """The feeds that the owner of the store follows; `feeds` keeps the marks of any visit."""
+    db.execute(
+        """
+        CREATE TABLE own_feeds (
+            url TEXT PRIMARY KEY,
+            title TEXT NOT NULL,        -- the source of its articles; empty: not known yet
+            topic TEXT NOT NULL,        -- the folder it stands in; empty: none
+            added INTEGER NOT NULL,     -- microseconds since 1970
+            visited INTEGER,            -- when the last visit began; NULL: never
+            outcome TEXT NOT NULL,      -- of the last visit; empty before it
+            note TEXT NOT NULL,         -- why it gave nothing
+            articles INTEGER NOT NULL   -- how many it brought
+        ) WITHOUT ROWID
+        """
+    )
+
+
+@migration
+def m008_followed(db: sqlite3.Connection) -> None:
+    """Sources of posts that are followed, where each of them is, and what they brought."""
+    db.execute(
+        """
+        CREATE TABLE followed (
+            number INTEGER PRIMARY KEY AUTOINCREMENT,
+            address TEXT NOT NULL UNIQUE,
+            cursor TEXT,                     -- where to resume; NULL: from now on
+            state TEXT NOT NULL,             -- connecting, following, waiting, failed or stopped
+            posts INTEGER NOT NULL DEFAULT 0,   -- that it brought, and that it removed again
+            removed INTEGER NOT NULL DEFAULT 0,
+            refused INTEGER NOT NULL DEFAULT 0, -- what it told that could not be used
+            rate REAL NOT NULL DEFAULT 0,    -- posts per second, in the last minute
+            lag REAL,                        -- seconds from the last one's event until it was here
+            seen INTEGER NOT NULL DEFAULT 0, -- microseconds since 1970: when this was written
+            error TEXT,                      -- the last thing that went wrong
+            failed INTEGER                   -- and when
+        )
+        """
+    )
+    db.execute(
+        """
+        CREATE TABLE sightings (
+            source INTEGER NOT NULL, -- a number of `followed`
+            place TEXT NOT NULL,     -- the id that the post has there, in the order of ids
+            post TEXT NOT NULL,      -- the id of the post
+            PRIMARY KEY (source, place)
+        ) WITHOUT ROWID
+        """
+    )
+    db.execute("CREATE INDEX sightings_by_post ON sightings (post)")
+    db.execute("CREATE INDEX posts_by_user ON posts (user)")
+    db.execute("CREATE TABLE left_out (author TEXT PRIMARY KEY) WITHOUT ROWID")
+    db.execute(
+        "CREATE TRIGGER posts_sighted AFTER DELETE ON posts "
+        "BEGIN DELETE FROM sightings WHERE post = old.id; END"
+    )
+
+
+@migration
+def m009_flow(db: sqlite3.Connection) -> None:
+    """How each source is followed, one's own accounts, and what arrived from where and when."""
+    db.execute("ALTER TABLE followed ADD COLUMN settings TEXT NOT NULL DEFAULT '{}'")  # JSON
+    db.execute("ALTER TABLE followed ADD COLUMN paused INTEGER NOT NULL DEFAULT 0")
+    db.execute(
+        "CREATE TABLE own_accounts (account TEXT PRIMARY KEY, name TEXT NOT NULL) WITHOUT ROWID"
+    )
+    db.execute(
+        """
+        CREATE TABLE arrivals (
+            minute INTEGER NOT NULL,  -- since 1970
+            source TEXT NOT NULL,     -- the address of a feed or a network, the name of a file
+            kind TEXT NOT NULL,       -- articles or posts
+            came INTEGER NOT NULL,
+            went INTEGER NOT NULL,    -- deleted there, so deleted here
+            refused INTEGER NOT NULL,
+            PRIMARY KEY (minute, source, kind)
+        ) WITHOUT ROWID
+        """
+    )
+
+
+@migration
+def m010_hubs(db: sqlite3.Connection) -> None:
+    """The hubs of feeds, that tell when there is something new (WebSub)."""
+    db.execute(
+        """
+        CREATE TABLE hubs (
+            feed TEXT PRIMARY KEY,
+            name TEXT NOT NULL UNIQUE,  -- by which the hub calls us
+            hub TEXT NOT NULL,
+            topic TEXT NOT NULL,        -- what the hub calls the feed
+            secret TEXT NOT NULL,       -- with which the hub signs
+            ask_at INTEGER NOT NULL     -- microseconds since 1970: when to ask it, or ask again
+        ) WITHOUT ROWID
+        """
+    )

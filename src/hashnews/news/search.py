@@ -12,6 +12,7 @@ from hashnews.times import microseconds
 
 PIECE = re.compile(r'"([^"]+)"|(\S+)')
 OPEN, CLOSE = "\x02", "\x03"  # around what matched; no text holds these
+MARKS = re.compile(f"[{OPEN}{CLOSE}]")
 
 
 class Found(NamedTuple):

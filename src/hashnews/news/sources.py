@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from pydantic import ValidationError
-
 from hashnews.errors import DataError, FetchError
 from hashnews.files import FORMATS, OnError, RecordFile, open_bytes
 from hashnews.news import feeds, pages
@@ -72,9 +70,11 @@ class WholeFile:
             self.done = number / len(items)
             # One bad item says nothing about the next.
             try:
-                yield item()
-            except (DataError, ValidationError) as error:
+                article = item()
+            except Exception as error:
                 self.refusals.add(DataError(reason_of(error), self.path, number), "")
+            else:
+                yield article
 
     def _body(self) -> bytes:
         with open_bytes(self.path) as (stream, _, _):

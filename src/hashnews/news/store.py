@@ -21,7 +21,7 @@ from typing import Any, Literal, NamedTuple, Self
 
 from hashnews.errors import StoreError
 from hashnews.news.database import PATIENCE, Database, Mode
-from hashnews.news.keys import Key, Why, id_key, url_key
+from hashnews.news.keys import Key, Why, claims_on, id_key, url_key
 from hashnews.records import Article
 from hashnews.saved import sync
 from hashnews.times import A_DAY, MINUTE, microseconds, moment_of
@@ -91,12 +91,15 @@ class NewsStore:
             marks = ",".join("?" * len(part))
             found = self.database.rows(f"SELECT key FROM keys WHERE key IN ({marks})", part)
             seen.update(key for (key,) in found)
-        answers: list[Why | None] = []
-        for keys in keyed:
-            answer = next((key.why for key in keys if key.digest in seen), None)
-            if answer is None:
-                seen.update(key.digest for key in keys)
-            answers.append(answer)
+        answers: list[Why | None] = [None] * len(keyed)
+        # Those who only claim an address come after its owner.
+        owners_first = sorted(
+            range(len(keyed)), key=lambda at: any(not key.is_kept for key in keyed[at])
+        )
+        for at in owners_first:
+            answers[at] = next((key.why for key in keyed[at] if key.digest in seen), None)
+            if answers[at] is None:
+                seen.update(key.digest for key in keyed[at] if key.is_kept)
         return answers
 
     def knows_url(self, url: str) -> bool:
@@ -112,6 +115,7 @@ class NewsStore:
             fresh = [new for new, why in zip(articles, answers, strict=True) if why is None]
             if fresh:
                 self.database.raise_generation()
+                self._delete(self._claims_on(fresh))
             first = self.last_row() + 1
             self.database.run_many(
                 f"INSERT INTO articles ({COLUMNS}, day) VALUES (?,?,?,?,?,?,?,?,?,?,?)",
@@ -122,7 +126,12 @@ class NewsStore:
                 [(n, new.article.title, new.article.text) for n, new in enumerate(fresh, first)],
             )
             # Sorted, so that neighbours in the tree are written together.
-            keys = [(key.digest, row) for row, new in enumerate(fresh, first) for key in new.keys]
+            keys = [
+                (key.digest, row)
+                for row, new in enumerate(fresh, first)
+                for key in new.keys
+                if key.is_kept
+            ]
             self.database.run_many("INSERT INTO keys (key, row) VALUES (?,?)", sorted(keys))
         return answers
 
@@ -132,22 +141,31 @@ class NewsStore:
             found = [
                 row
                 for identifier in identifiers
-                for row in self.database.rows(
-                    "SELECT a.row, title, text FROM keys JOIN articles AS a USING (row) "
-                    "WHERE key = ?",
-                    (id_key(identifier).digest,),
+                for (row,) in self.database.rows(
+                    "SELECT row FROM keys WHERE key = ?", (id_key(identifier).digest,)
                 )
             ]
             if found:
                 self.database.raise_generation()
-                self.database.run_many(
-                    "INSERT INTO search (search, rowid, title, text) VALUES ('delete',?,?,?)", found
-                )
-                gone = json.dumps([row for row, _, _ in found])
-                for table in ("keys", "articles"):
-                    which = "row IN (SELECT value FROM json_each(?))"
-                    self.database.run(f"DELETE FROM {table} WHERE {which}", (gone,))
+                self._delete(found)
         return len(found)
+
+    def _claims_on(self, articles: Sequence[New]) -> list[int]:
+        """The rows of other sources that claim addresses of these articles."""
+        own = [key for new in articles for key in new.keys if key.why == "url" and key.is_kept]
+        between = "SELECT row FROM keys WHERE key BETWEEN ? AND ?"
+        return [row for key in own for (row,) in self.database.rows(between, claims_on(key))]
+
+    def _delete(self, rows: Sequence[int]) -> None:
+        if not rows:
+            return
+        gone, which = json.dumps(rows), "row IN (SELECT value FROM json_each(?))"
+        texts = self.database.rows(f"SELECT row, title, text FROM articles WHERE {which}", (gone,))
+        self.database.run_many(
+            "INSERT INTO search (search, rowid, title, text) VALUES ('delete',?,?,?)", texts
+        )
+        for table in ("keys", "articles"):
+            self.database.run(f"DELETE FROM {table} WHERE {which}", (gone,))
 
     def _agree_on(self, finder: str) -> None:
         known = self.state().finder
@@ -212,11 +230,17 @@ class NewsStore:
 
     def get(self, identifier: str) -> Article | None:
         """The article with this id."""
+        return self.get_all([identifier]).get(identifier)
+
+    def get_all(self, identifiers: Sequence[str]) -> dict[str, Article]:
+        """The articles with these ids, by id; what is not there is left out."""
         found = self.database.rows(
-            f"SELECT {COLUMNS} FROM articles WHERE row = (SELECT row FROM keys WHERE key = ?)",
-            (id_key(identifier).digest,),
+            f"SELECT {COLUMNS} FROM articles WHERE row IN (SELECT row FROM keys WHERE key IN "
+            f"({','.join('?' * len(identifiers))}))",
+            tuple(id_key(identifier).digest for identifier in identifiers),
         )
-        return self._stored(found[0]).article if found else None
+        articles = (self._stored(row).article for row in found)
+        return {article.id: article for article in articles}
 
     def read(
         self, after: int = 0, start: datetime | None = None, before: datetime | None = None

@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from hashnews.config import explain
-from hashnews.errors import DataError, FetchError
+from hashnews.errors import DataError, FetchError, HashNewsError
 from hashnews.files import OnError, Skipped
 from hashnews.news.keys import Why
 
@@ -67,4 +67,8 @@ def reason_of(error: Exception) -> str:
         return explain(error)
     if isinstance(error, DataError | FetchError):
         return error.reason
-    return (error.strerror if isinstance(error, OSError) else None) or str(error)
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    if isinstance(error, HashNewsError | EOFError):
+        return str(error)
+    return f"could not be read ({type(error).__name__})"  # what nobody foresaw

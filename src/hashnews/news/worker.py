@@ -18,6 +18,7 @@ from contextlib import suppress
 from typing import IO, Any, Self
 
 from hashnews.errors import FetchError, NotAFeed, TooSlow
+from hashnews.portable import limit_memory
 
 SECONDS = 10.0
 MEMORY = 1 << 30  # address space of the process
@@ -38,7 +39,7 @@ class Worker:
         self.close()
 
     def read(self, what: str, body: bytes, **about: str | None) -> Any:
-        """The answer of `read_feed` or `read_page` (`what`: feed or page) to these bytes."""
+        """What a reader says to these bytes: of a `feed`, its `title`, `hub`, a `page`, `links`."""
         process = self._running()
         late = threading.Event()
 
@@ -121,11 +122,15 @@ def _exactly(stream: IO[bytes], size: int) -> bytes:
 def main() -> None:
     """Answer requests until there are no more."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which will end us
-    _limit_memory()
-    from hashnews.news.feeds import read_feed
+    limit_memory(MEMORY)
+    from hashnews.news.discover import read_links
+    from hashnews.news.json_feed import read_any_feed, read_hub, read_title
     from hashnews.news.pages import read_page
 
-    readers: dict[str, Callable[..., Any]] = {"feed": read_feed, "page": read_page}
+    readers: dict[str, Callable[..., Any]] = {
+        "feed": read_any_feed, "hub": read_hub, "links": read_links, "page": read_page,
+        "title": read_title,
+    }  # fmt: skip
     requests, answers = sys.stdin.buffer, sys.stdout.buffer
     send(answers, {"answer": "ready"})
     while True:
@@ -140,14 +145,6 @@ def main() -> None:
         except Exception as error:  # whatever a parser does with hostile bytes, it is told
             answer = {"error": f"could not be read ({type(error).__name__})"}
         send(answers, answer)
-
-
-def _limit_memory() -> None:
-    try:
-        import resource
-    except ImportError:  # not a Unix
-        return
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
 
 if __name__ == "__main__":
