@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -17,7 +17,7 @@ from zlib import crc32
 from hashnews.errors import StoreError
 from hashnews.news.store import PAGE, NewsStore
 from hashnews.records import Hashtag, PreparedPost
-from hashnews.times import A_DAY, MICROSECOND, microseconds, moment_of, time_of
+from hashnews.times import A_DAY, MICROSECOND, is_future, microseconds, moment_of, time_of
 
 KEPT = timedelta(days=400)  # what comes back comes back within a year: holidays, votes, seasons
 BATCH = 1000
@@ -43,6 +43,7 @@ class AddedPosts(NamedTuple):
     added: int
     known: int  # their ids were there already
     forgotten: int  # older than the bound
+    refused: int = 0  # written in the future, as they say
 
 
 def remembered(post: PreparedPost, row: int = 0) -> Remembered:
@@ -52,26 +53,36 @@ def remembered(post: PreparedPost, row: int = 0) -> Remembered:
 
 
 def add_posts(
-    store: NewsStore, posts: Iterable[PreparedPost], kept: timedelta = KEPT
+    store: NewsStore,
+    posts: Iterable[PreparedPost],
+    kept: timedelta = KEPT,
+    now: datetime | None = None,
 ) -> AddedPosts:
-    """Remember posts, each once; forget those that are `kept` older than the newest."""
-    read = added = 0
+    """Remember posts, each once; forget those that are `kept` older than the newest.
+
+    Posts of the future are refused, and one that is there already makes no other post old.
+    """
+    now = now or datetime.now(UTC)
+    read = added = refused = 0
     stream = iter(posts)
     while batch := list(islice(stream, BATCH)):
         read += len(batch)
+        fit = [post for post in batch if not is_future(time_of(post), now)]
+        refused += len(batch) - len(fit)
         with store.database.transaction():
             unchanged = store.database.changed_rows
             store.database.run_many(
                 "INSERT OR IGNORE INTO posts (posted, id, user, hashtags, inline, body) "
                 "VALUES (?,?,?,?,?,?)",
-                [_as_row(remembered(post)) for post in batch],
+                [post_row(remembered(post)) for post in fit],
             )
             if new := store.database.changed_rows - unchanged:
                 store.database.raise_generation()
         added += new
-    old = "posted < (SELECT max(posted) FROM posts) - ?"
-    forgotten = _delete(store, old, kept // MICROSECOND)
-    return AddedPosts(added, read - added, forgotten)
+    ((newest,),) = store.database.rows("SELECT coalesce(max(posted), 0) FROM posts")
+    oldest = min(newest, microseconds(now)) - kept // MICROSECOND
+    forgotten = _delete(store, "posted < ?", oldest)
+    return AddedPosts(added, read - added - refused, forgotten, refused)
 
 
 def delete_posts(store: NewsStore, ids: Sequence[str]) -> int:
@@ -100,6 +111,15 @@ def read_posts(store: NewsStore, after: int = 0) -> Iterator[Remembered]:
     ):
         yield from (_read_row(store, row) for row in page)
         after = page[-1][0]
+
+
+def prepared_posts(store: NewsStore) -> Iterator[PreparedPost]:
+    """The memory as prepared posts, in the order they were added; their names were not kept."""
+    for post in read_posts(store):
+        yield PreparedPost(
+            id=post.id, created_at=moment_of(post.posted), user=post.user, body=post.body,
+            entities=(), hashtags=post.hashtags, inline=post.inline,
+        )  # fmt: skip
 
 
 def pick_posts(store: NewsStore, rows: Sequence[int]) -> list[Remembered]:
@@ -142,14 +162,37 @@ def _read_row(store: NewsStore, row: tuple[Any, ...]) -> Remembered:
 
 def count_posts(store: NewsStore) -> dict[str, Any]:
     """How many posts are remembered, of how many authors, and from when to when."""
-    posts, users, first, last = store.database.rows(
-        "SELECT count(*), count(DISTINCT user), min(posted), max(posted) FROM posts"
-    )[0]
+    ((posts, users, first, last),) = store.database.rows(  # each by itself: an index tells it
+        "SELECT (SELECT count(*) FROM posts), (SELECT count(DISTINCT user) FROM posts), "
+        "(SELECT min(posted) FROM posts), (SELECT max(posted) FROM posts)"
+    )
     days = [None if at is None else moment_of(at).date().isoformat() for at in (first, last)]
     return {"posts": posts, "users": users, "first_day": days[0], "last_day": days[1]}
 
 
-def _as_row(post: Remembered) -> tuple[object, ...]:
+class PostCount(NamedTuple):
+    """How many posts there were when the store was at some row and change."""
+
+    posts: int = 0
+    last_row: int = 0
+    last_change: int = -1
+
+    def now(self, store: NewsStore) -> PostCount:
+        """How many there are: only what is new is counted, unless some went or changed."""
+        change = store.last_change("posts")
+        if change != self.last_change:
+            ((posts, row),) = store.database.rows(
+                "SELECT (SELECT count(*) FROM posts), (SELECT coalesce(max(row), 0) FROM posts)"
+            )
+            return PostCount(posts, row, change)
+        ((new, row),) = store.database.rows(
+            "SELECT count(*), coalesce(max(row), ?1) FROM posts WHERE row > ?1", (self.last_row,)
+        )
+        return PostCount(self.posts + new, row, change)
+
+
+def post_row(post: Remembered) -> tuple[object, ...]:
+    """The columns of a post that `INSERT` needs."""
     return (
         post.posted, post.id, post.user, _as_json(post.hashtags), _as_json(post.inline), post.body,
     )  # fmt: skip

@@ -9,8 +9,10 @@ words they are made of. What has no target, retweets and exact copies are droppe
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 
@@ -26,10 +28,14 @@ from hashnews.text.segment import Segmenter
 from hashnews.text.tokens import Token, repair, words
 
 BATCH = 256
+REMEMBERED = 100_000  # hashtags, names
+CHANGED = frozenset({"hashtag", "mention", "url"})  # kinds of tokens that a body has otherwise
 COPY = "copy of an earlier post"
 
 RETWEET = regex.compile(r"\s*RT @\w")
-SPACE = regex.compile(r"\s+")
+NOT_BLANK = re.compile(r"[^\S ]")
+BLANK_BEFORE_MARK = re.compile(r"\s[.,!?;:…)]")
+SPACE = regex.compile(r"\s{2,}+|[^\S ]")  # all but a single blank, which stays
 SPACE_BEFORE_MARK = regex.compile(r"\s+(?=[.,!?;:…)])")
 
 
@@ -43,20 +49,32 @@ class Preparer:
         self._finder = finder
         self._never = frozenset("".join(segmenter.segment(tag)) for tag in never)
         self._seen: set[bytes] = set()
+        self._hashtag = lru_cache(REMEMBERED)(self._cut)
+        self._spell = lru_cache(REMEMBERED)(segmenter.spell)
 
     def prepare(
-        self, posts: Iterable[Post], rules: DatasetRules = NO_RULES
+        self, posts: Iterable[Post | PreparedPost], rules: DatasetRules = NO_RULES
     ) -> Iterator[PreparedPost]:
-        """The usable posts, prepared, in order."""
+        """The usable posts, prepared, in order; of prepared ones what they lack."""
         stream = iter(posts)
         while batch := list(islice(stream, BATCH)):
             usable = [(post, ready) for post in batch if (ready := self._usable(post, rules))]
-            bodies = [ready.body for post, ready in usable if post.entities is None]
+            bodies = [ready.body for post, ready in usable if _is_unread(post)]
             found = iter(self._finder.find_all(bodies))
             for post, ready in usable:
-                if post.entities is None:
+                if _is_unread(post):
                     names = tuple(entity.text for entity in next(found))
                     ready = ready.model_copy(update={"entities": names})
+                self.statistics.add(ready)
+                yield ready
+
+    def adopt(self, posts: Iterable[PreparedPost]) -> Iterator[PreparedPost]:
+        """Posts whose hashtags were split off already: their entities are found, and counted."""
+        stream = iter(posts)
+        while batch := list(islice(stream, BATCH)):
+            found = self._finder.find_all([post.body for post in batch])
+            for post, entities in zip(batch, found, strict=True):
+                ready = post.model_copy(update={"entities": tuple(one.text for one in entities)})
                 self.statistics.add(ready)
                 yield ready
 
@@ -80,12 +98,20 @@ class Preparer:
         names = tuple(entity.text for entity in self._finder.find(ready.body))
         return ready.model_copy(update={"entities": names})
 
-    def _own_words(self, post: Post, rule: CollectionRule) -> PreparedPost | None:
+    def _own_words(self, post: Post | PreparedPost, rule: CollectionRule) -> PreparedPost | None:
         """A post without its entities and without what it quotes; None for a retweet."""
+        if isinstance(post, PreparedPost):
+            never = self._never | rule.keys
+            kept = tuple(tag for tag in post.hashtags if tag.key not in never)
+            return post.model_copy(update={"hashtags": kept})
         text = rule.own_text(repair(post.text))
-        return None if RETWEET.match(text) else self._parted(post, text, self._never | rule.keys)
+        return (
+            None
+            if RETWEET.match(text)
+            else self._parted(post, text, self._never | rule.keys if rule.keys else self._never)
+        )
 
-    def _usable(self, post: Post, rules: DatasetRules) -> PreparedPost | None:
+    def _usable(self, post: Post | PreparedPost, rules: DatasetRules) -> PreparedPost | None:
         """One post without its entities, or None, counted, where it is of no use."""
         ready = self._own_words(post, rules.of(post.collection))
         if ready is None:
@@ -121,24 +147,29 @@ class Preparer:
         """Hashtags as words, each once, in the order and writing of their first use."""
         unique: dict[str, Hashtag] = {}
         for token in found:
-            written = "#" + token.text[1:]
-            hashtag = Hashtag(self._segmenter.segment(written), written)
-            if hashtag.key not in never:
-                unique.setdefault(hashtag.key, hashtag)
+            key, hashtag = self._hashtag(token.text)
+            if key not in never:
+                unique.setdefault(key, hashtag)
         return tuple(unique.values())
+
+    def _cut(self, token: str) -> tuple[str, Hashtag]:
+        """A hashtag and its key."""
+        written = "#" + token[1:]
+        hashtag = Hashtag(self._segmenter.segment(written), written)
+        return hashtag.key, hashtag
 
     def _body(self, text: str, parted: Parted) -> str:
         """What the post says: targets and URLs out, inline hashtags and mentions as words."""
         unsaid = {token.start for token in (*parted.trailing, *parted.unsaid)}
         pieces, end = [], 0
         for token in parted.tokens:
-            pieces.append(text[end : token.start])
-            end = token.end
-            if token.start in unsaid or token.kind == "url":
-                continue
-            named = token.kind in ("hashtag", "mention")
-            pieces.append(self._segmenter.spell(token.text) if named else token.text)
-        body: str = SPACE_BEFORE_MARK.sub("", SPACE.sub(_one_space, "".join(pieces)).strip())
+            if token[1] in CHANGED or token[2] in unsaid:
+                pieces.append(text[end : token.start])
+                end = token.end
+                if token.kind != "url" and token.start not in unsaid:
+                    pieces.append(self._spell(token.text))
+        pieces.append(text[end : parted.tokens[-1].end] if parted.tokens else "")
+        body = _tidy("".join(pieces))
         # `.@user` is how one opens a post to all readers; the point says nothing.
         return body[1:] if body.startswith(".") and text.lstrip().startswith(".@") else body
 
@@ -147,6 +178,11 @@ class Preparer:
         known = digest in self._seen
         self._seen.add(digest)
         return known
+
+
+def _is_unread(post: Post | PreparedPost) -> bool:
+    """Whether its entities are to be found: raw posts may bring them, prepared ones have them."""
+    return not post.entities if isinstance(post, PreparedPost) else post.entities is None
 
 
 def copy_digest(post: PreparedPost) -> bytes:
@@ -174,6 +210,15 @@ def learn_from(
 
     taught = finder.learn(texts()) if isinstance(finder, FastFinder) else finder
     return segmenter.learn(texts()), taught
+
+
+def _tidy(text: str) -> str:
+    """The text with single spaces, and none before a mark."""
+    if NOT_BLANK.search(text):
+        spaced = SPACE.sub(_one_space, text).strip()
+    else:  # the same, sooner
+        spaced = " ".join(filter(None, text.split(" ")))
+    return str(SPACE_BEFORE_MARK.sub("", spaced)) if BLANK_BEFORE_MARK.search(spaced) else spaced
 
 
 def _one_space(found: regex.Match[str]) -> str:
