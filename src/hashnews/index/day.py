@@ -4,8 +4,9 @@ A day is the unit of everything: windows are whole days and a part of the last o
 touches its own day alone, and on a cluster days are what is handed out. Statistics of a window are
 sums over its days, so no result depends on how the news was cut up.
 
-A file holds what each article says, in the smallest whole numbers that can; posting lists are made
-from that when a day is opened, by counting, which takes no longer than reading them would.
+A file holds what each article says, in the smallest whole numbers that can: each word once, and how
+often it stands there. Posting lists are made from that when a window first needs them, by counting,
+which takes no longer than reading them would.
 
 Entities. A *surface* is a distinct entity string, a *slot* a surface in one article. What of an
 article matches an entity softly is decided when the day is built: each slot knows the other slots
@@ -29,7 +30,7 @@ from hashnews.index.tokenise import read_words
 from hashnews.retrieve.equations import Letters, letters_of, strict_match
 
 MOST = 65_535  # mentions of one article that count
-MAGIC = b"hashnews day 2\n"
+MAGIC = b"hashnews day 3\n"
 
 
 class Settings(NamedTuple):
@@ -46,6 +47,13 @@ class Entry(NamedTuple):
     published: int
     entities: Sequence[str]
     text: str
+
+
+ARRAYS = (  # of a day, beside the times
+    "id_text", "id_sizes", "token_text", "token_sizes", "surface_sizes", "surface_tokens",
+    "doc_slots", "slot_surfaces", "slot_counts", "absorbed_sizes", "absorbed", "word_text",
+    "word_sizes", "word_docs", "doc_sizes", "doc_distinct", "doc_words", "doc_counts",
+)  # fmt: skip
 
 
 def fold_entity(entity: str) -> str:
@@ -67,6 +75,12 @@ def build_day(entries: Iterable[Entry], settings: Settings) -> Day:
     }
     times = np.array([entry.published for entry in ordered], np.int64)
     return Day({"times": times, **{name: smallest(array) for name, array in arrays.items()}})
+
+
+def empty_day() -> Day:
+    """What is built of no articles, without the loops that build."""
+    nothing = dict.fromkeys(ARRAYS, np.zeros(0, np.uint8))
+    return Day({"times": np.zeros(0, np.int64), **nothing})
 
 
 def _entity_arrays(mentions: Sequence[Sequence[str]], settings: Settings) -> dict[str, Array]:
@@ -104,11 +118,19 @@ def _entity_arrays(mentions: Sequence[Sequence[str]], settings: Settings) -> dic
 def _word_arrays(texts: Sequence[str]) -> dict[str, Array]:
     said = read_words(texts)
     text, sizes, places = in_order(said.text, said.sizes)
+    distinct, words, counts, holding = distinct_words(
+        starts_of(said.counts), said.numbers, len(sizes)
+    )
+    word_docs = np.empty_like(holding)
+    word_docs[places] = holding
     return {
         "word_text": text,
         "word_sizes": sizes,
+        "word_docs": word_docs,  # how many articles say each
         "doc_sizes": said.counts,
-        "doc_words": places[said.numbers],
+        "doc_distinct": distinct,
+        "doc_words": places[words],  # each once an article, and how often it stands there:
+        "doc_counts": counts,
     }
 
 
@@ -149,21 +171,29 @@ def absorbed_slots(
 
 
 @compiled
-def holding(doc_starts: Array, doc_words: Array, known: int) -> Array:
-    """How many articles say each word."""
-    counts, last = np.zeros(known, np.int64), np.full(known, -1, np.int32)
-    for doc in range(len(doc_starts) - 1):
+def distinct_words(doc_starts: Array, said: Array, known: int) -> tuple[Array, Array, Array, Array]:
+    """The distinct words of each article: how many, which, how often; and articles a word."""
+    distinct, holding = np.zeros(len(doc_starts) - 1, np.int64), np.zeros(known, np.int64)
+    words, counts = np.empty(len(said), np.int64), np.zeros(len(said), np.int64)
+    place, first, size = np.full(known, -1, np.int64), 0, 0
+    for doc in range(len(distinct)):
         for at in range(doc_starts[doc], doc_starts[doc + 1]):
-            word = doc_words[at]
-            counts[word] += last[word] != doc
-            last[word] = doc
-    return counts
+            word = said[at]
+            if place[word] < first:  # not in this article yet
+                place[word], words[size] = size, word
+                holding[word] += 1
+                size += 1
+            counts[place[word]] += 1
+        distinct[doc], first = size - first, size
+    return distinct, words[:size], counts[:size], holding
 
 
 class Day:
     """The arrays of one built day, in memory or mapped from a file."""
 
     def __init__(self, arrays: dict[str, Array]):
+        for array in arrays.values():
+            array.flags.writeable = False  # mapped ones are; one kind of array is compiled for
         self.arrays = arrays
         self.times = arrays["times"]
         self.size = len(self.times)
@@ -173,8 +203,8 @@ class Day:
 
     @cached_property
     def doc_starts(self) -> Array:
-        """Where the words of each article begin."""
-        return starts_of(self.arrays["doc_sizes"])
+        """Where the distinct words of each article begin."""
+        return starts_of(self.arrays["doc_distinct"])
 
     @cached_property
     def mentions(self) -> Array:
@@ -185,7 +215,7 @@ class Day:
     @cached_property
     def words_holding(self) -> Array:
         """How many articles say each word."""
-        return holding(self.doc_starts, self.arrays["doc_words"], len(self.words))
+        return self.arrays["word_docs"].astype(np.int32)
 
     @cached_property
     def surfaces(self) -> list[str]:

@@ -77,28 +77,25 @@ class EntityPostings(Postings):
             self._align(asked.terms, asked.numbers, days)
         complete = False
         while not complete:
-            self._docs.size, complete = entity_lists(
+            self._pool.size, complete = entity_lists(
                 asked.tokens, asked.firsts, asked.numbers, days, self._settings.q, self._all(),
-                self._known, self.pool, self._docs.size,
+                self._known, self.pool, self._pool.size,
             )  # fmt: skip
             if not complete:
-                for stack in (self._docs, self._counts, self._lengths):
-                    stack.all = doubled(stack.all)
+                self._pool.all = doubled(self._pool.all)
 
     def _align(self, terms: Sequence[str], numbers: Array, days: Array) -> None:
         """The lists at t < 1, where many tokens align with a token: found before they are asked."""
         for term, number in zip(terms, numbers.tolist(), strict=True):
             for day in days.tolist():
                 if self._known.sizes[day, number] < 0:
-                    start = self._docs.size
-                    for stack in (self._docs, self._counts, self._lengths):
-                        stack.size = start
-                        stack.room(self._days[day].size)
+                    start = self._pool.size
+                    self._pool.room(self._days[day].size)
                     stamp = stamp_of(number, day)
                     surfaces = self._surfaces(day, term)
                     size = soft_postings(surfaces, self._all().slots, day, stamp, self.pool, start)
                     self._known.starts[day, number], self._known.sizes[day, number] = start, size
-                    self._docs.size = start + size
+                    self._pool.size = start + size
 
     def lengths(self, day: Day) -> Array:
         """Lengths in mentions."""

@@ -12,7 +12,6 @@ not of the store's past, or cannot be read, is built again, and one line says so
 
 from __future__ import annotations
 
-import fcntl
 import logging
 import os
 import time
@@ -24,15 +23,16 @@ from pathlib import Path
 from typing import Any
 
 from hashnews.errors import ModelError
-from hashnews.index.day import Day, Entry, Settings, build_day
+from hashnews.index.day import Day, Entry, Settings, build_day, empty_day
 from hashnews.news.stats import statistics
 from hashnews.news.store import NewsStore, StoreState
+from hashnews.portable import held
 from hashnews.records import Article
 from hashnews.saved import MANIFEST, FileSum, check_file, file_sum, read_manifest, write_manifest
 from hashnews.times import EPOCH, date_of
 
 KIND = "news index"
-READING = 2  # raised when words or entities are read in another way: older indexes are made again
+READING = 3  # raised when words or entities are read in another way: older indexes are made again
 MOST_DAYS = 100  # in memory at once, of an index in a folder
 SAVED_EVERY = 2.0  # seconds of building that a kill can cost
 LOGGER = logging.getLogger("hashnews.index")  # unless told otherwise, a line on standard error
@@ -49,7 +49,6 @@ class NewsIndex:
         self._about: dict[str, Any] = {}
         self._files: dict[str, FileSum] = {}
         self._days: dict[int, Day] = {}
-        self._empty = build_day([], self.settings)
 
     @classmethod
     def open(
@@ -67,7 +66,12 @@ class NewsIndex:
         about = manifest.about
         if about.get("reading") != READING or about.get("waiting"):
             raise ModelError(f"{folder} is half built or of another version: build it again")
-        index = cls(Settings(about["t"], about["q"]), folder)
+        try:
+            settings = Settings(float(about["t"]), float(about["q"]))
+            _ = [_number(name) for name in manifest.files]
+        except (LookupError, TypeError, ValueError, OverflowError):
+            raise ModelError(f"{folder}: its manifest is damaged; build it again") from None
+        index = cls(settings, folder)
         index._about, index._files = about, manifest.files
         return index
 
@@ -113,8 +117,8 @@ class NewsIndex:
 
     def numbers(self) -> list[int]:
         """The days there is news of, in order."""
-        held = {number for number, day in self._days.items() if day.size}
-        return sorted(held | {_number(name) for name in self._files})
+        filled = {number for number, day in self._days.items() if day.size}
+        return sorted(filled | {_number(name) for name in self._files})
 
     def day(self, number: int) -> Day:
         """One day, empty where there was no news."""
@@ -252,7 +256,7 @@ class NewsIndex:
     def _mapped(self, number: int) -> Day:
         name = self._name(number)
         if name is None or self._folder is None:
-            return self._empty
+            return empty_day()
         check_file(self._folder, name, self._files[name])
         return Day.load(self._folder / name)
 
@@ -296,8 +300,8 @@ class NewsIndex:
         except OSError as error:
             raise ModelError(f"{self._folder} cannot be written: {error.strerror}") from None
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            yield
+            with held(lock):
+                yield
         finally:
             os.close(lock)
 

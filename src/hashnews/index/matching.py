@@ -12,7 +12,7 @@ import numpy as np
 
 from hashnews.arrays import Array, compiled
 from hashnews.index.packed import Lookup, TextArrays, find_string
-from hashnews.index.postings import PostingPool, TermLists
+from hashnews.index.postings import COUNT, DOC, LENGTH, TermLists
 from hashnews.retrieve.equations import is_strict, soft_match
 
 
@@ -108,13 +108,13 @@ def stamp_of(term: int, day: int) -> int:
 
 @compiled
 def soft_postings(
-    surfaces: Array, of: SlotDays, day: int, stamp: int, pool: PostingPool, start: int
+    surfaces: Array, of: SlotDays, day: int, stamp: int, pool: Array, start: int
 ) -> int:
     """Articles with a strict match, in order, and |M^soft| in each, put into the pool at `start`.
 
     `stamp` is another number for every list. Returns how many articles there are.
     """
-    docs, counts, lengths = pool.docs[start:], pool.counts[start:], pool.lengths[start:]
+    docs, counts, lengths = pool[start:, DOC], pool[start:, COUNT], pool[start:, LENGTH]
     size, lowest, highest = 0, len(of.mentions), 0
     for surface in surfaces:
         for k in range(of.surface_starts[surface], of.surface_starts[surface + 1]):
@@ -152,7 +152,7 @@ def entity_lists(
     q: float,
     of: EntityDays,
     known: TermLists,  # all days x all terms
-    pool: PostingPool,
+    pool: Array,
     end: int,  # of what is in the pool
 ) -> tuple[int, bool]:
     """The lists of entities at t = 1, where a token aligns with itself alone.
@@ -166,7 +166,7 @@ def entity_lists(
         for term in range(len(terms)):
             number, tokens = terms[term], firsts[term + 1] - firsts[term]
             if known_sizes[day, number] < 0:
-                if end + slots_of.sizes[day] > len(pool.docs):
+                if end + slots_of.sizes[day] > len(pool):
                     return end, False
                 found = exact_tokens(
                     lookup, firsts[term], firsts[term + 1], day, tokens_of, matching, groups

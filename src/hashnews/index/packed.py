@@ -75,6 +75,13 @@ class Strings:
         """Some of the strings."""
         return list(map(self.__getitem__, places))
 
+    @cached_property
+    def arrays(self) -> TextArrays:
+        """These strings as those of the only day."""
+        marks = marks_of(self.text, self.starts)
+        ends = (np.array([0, size]) for size in (len(self), len(marks)))
+        return TextArrays(next(ends), self.text, self.starts, next(ends), marks)
+
     def all(self) -> list[str]:
         """All strings; they are not kept."""
         text, starts = self.text.tobytes(), self.starts.tolist()
@@ -191,27 +198,29 @@ def string_before(place: int, other: int, text: Array, starts: Array) -> bool:
 class Stack:
     """An array that grows at its end."""
 
-    def __init__(self, kind: type[np.generic], *first: int):
-        self.all = np.empty(1 << 16, kind)  # what has been put there, and room for more
+    def __init__(self, kind: type[np.generic], *first: int, columns: tuple[int, ...] = ()):
+        self.all = np.empty((1 << 16, *columns), kind)  # what has been put there, and room for more
         self.size = 0
-        self.add(np.array(first))
+        if first:
+            self.add(np.array(first))
 
     def room(self, more: int) -> None:
         """Make room for so many more."""
         if self.size + more > len(self.all):
-            grown = np.empty(2 * (self.size + more), self.all.dtype)
+            grown = np.empty((2 * (self.size + more), *self.all.shape[1:]), self.all.dtype)
             grown[: self.size] = self.all[: self.size]
             self.all = grown
 
-    def extend(self, more: int) -> None:
-        """Take in so many more, whatever they are."""
+    def extend(self, more: int) -> Array:
+        """Take in so many more, whatever they are; returns them."""
         self.room(more)
         self.size += more
+        added: Array = self.all[self.size - more : self.size]
+        return added
 
     def add(self, values: Array) -> None:
         """Put values at the end."""
-        self.extend(len(values))
-        self.all[self.size - len(values) : self.size] = values
+        self.extend(len(values))[:] = values
 
     def add_ends(self, ends: Array) -> None:
         """Put ends of lists there that follow those that are there."""

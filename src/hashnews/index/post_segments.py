@@ -8,11 +8,10 @@ made from. What is not of the store's past, or cannot be read, is made again, an
 
 from __future__ import annotations
 
-import fcntl
 import logging
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 
@@ -22,12 +21,13 @@ from hashnews.errors import ModelError
 from hashnews.index.array_file import map_arrays, save_arrays
 from hashnews.index.segment import Segment, build_segment, merged, without
 from hashnews.news.store import NewsStore
+from hashnews.portable import held
 from hashnews.posts.table import Remembered, checksums, days_of_posts, pick_posts, read_posts
 from hashnews.saved import MANIFEST, FileSum, check_file, file_sum, read_manifest, write_manifest
 from hashnews.times import A_DAY, date_of
 
 KIND = "post index"
-READING = 2  # raised when posts are read in another way: older segments are made again
+READING = 3  # raised when posts are read in another way: older segments are made again
 MAGIC = b"hashnews posts1\n"
 MERGE = 4  # a segment is merged with the one before it unless that is so many times larger ...
 FULL = 1 << 18  # ... or the two have more posts than this; a row has three bytes
@@ -80,13 +80,23 @@ class PostSegments:
             if self._writer and not store.descends(self._writer, self._generation):
                 LOGGER.warning("The posts of %s are read again: it is another store", store.path)
                 self._forget()
-            ((self.since,),) = store.database.rows(OLDEST)
+            ((oldest,),) = store.database.rows(OLDEST)
+            if oldest < self.since:
+                self._drop_older(self.since)
+            self.since = oldest
             if self._writer:
                 self._follow(store, store.changes_since(self._generation, "posts"))
             self._writer, self._generation = state.writer, state.generation
             self.extend(read_posts(store, self._last_row))
             self._save()
         return self.all != before or self.since != since
+
+    def _drop_older(self, moment: int) -> None:
+        """Leave out what was gone by its time alone: that time is about to move back."""
+        for at, segment in enumerate(self.all):
+            if (gone := segment.times < moment).any():
+                self.all[at] = without(segment, gone)
+        self.all = [segment for segment in self.all if len(segment)]
 
     def _follow(self, store: NewsStore, days: list[int]) -> None:
         """Leave out the posts of some days that the store does not have, and read changed ones.
@@ -153,6 +163,7 @@ class PostSegments:
                 names[name] = self._names.get(name) or self._load(name)
             about = manifest.about
             self._last_row, self._writer = int(about["last_row"]), str(about["writer"])
+            self.since = int(about["since"])
             self._generation = int(about["generation"])
         except (ModelError, OSError, KeyError, TypeError, ValueError) as error:
             self._files = {}
@@ -189,7 +200,7 @@ class PostSegments:
                 return
             last_row = max((int(one.rows.max()) for one in saved.values()), default=0)
             about = {"reading": READING, "writer": self._writer, "last_row": last_row,
-                     "generation": self._generation}  # fmt: skip
+                     "generation": self._generation, "since": self.since}  # fmt: skip
             write_manifest(self._folder, KIND, about, files)
             self._names, self._files = saved, files
             for path in (*self._folder.glob("*.posts"), *self._folder.glob(".*.tmp-*")):
@@ -201,17 +212,14 @@ class PostSegments:
     @contextmanager
     def _locked(self) -> Iterator[None]:
         """One at a time brings the segments up to date; where one may not write, in memory only."""
-        lock = None
-        if self._folder is not None:
-            with suppress(OSError):
-                self._folder.mkdir(parents=True, exist_ok=True)
-                lock = os.open(self._folder / "lock", os.O_RDWR | os.O_CREAT, 0o644)
-                fcntl.flock(lock, fcntl.LOCK_EX)
-        try:
+        with ExitStack() as stack:
+            if self._folder is not None:
+                with suppress(OSError):
+                    self._folder.mkdir(parents=True, exist_ok=True)
+                    lock = os.open(self._folder / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+                    stack.callback(os.close, lock)
+                    stack.enter_context(held(lock))
             yield
-        finally:
-            if lock is not None:
-                os.close(lock)
 
 
 def _of_day(segment: Segment, day: int) -> tuple[slice, list[tuple[int, int]]]:

@@ -33,12 +33,8 @@ class TermLists(NamedTuple):
     sizes: Array  # -1: not looked up yet
 
 
-class PostingPool(NamedTuple):
-    """All lists: articles by their place in their day, in order."""
-
-    docs: Array
-    counts: Array  # how often each holds the term
-    lengths: Array  # how long each is
+DOC, COUNT, LENGTH = range(3)  # an article by its place in its day, how often it holds the term,
+# how long it is: what stands in a pool, in order of the articles of each list
 
 
 class Postings(ABC):
@@ -47,19 +43,19 @@ class Postings(ABC):
     def __init__(self) -> None:
         self._days: list[Day] = []
         self._numbers: dict[Day, int] = {}
-        self._docs, self._counts, self._lengths = (Stack(np.int32) for _ in range(3))
+        self._pool = Stack(np.int32, columns=(3,))
         self._terms = Numbering()  # all that were asked for; their lists, days x terms:
         self._known = TermLists(np.zeros((0, 0), np.int32), np.zeros((0, 0), np.int32))
 
     @property
     def size(self) -> int:
         """How much is kept."""
-        return self._docs.size + self._known.sizes.size
+        return self._pool.size + self._known.sizes.size
 
     @property
-    def pool(self) -> PostingPool:
+    def pool(self) -> Array:
         """All lists."""
-        return PostingPool(self._docs.all, self._counts.all, self._lengths.all)
+        return self._pool.all
 
     def open(self, day: Day) -> int:
         """The number of a day; it is opened where it is new."""

@@ -21,6 +21,8 @@ from hashnews.text.terms import terms
 EITHER = np.array([0, 1], np.uint8)  # trailing, inline
 LONGEST = 65_535  # terms of one post that count
 STRINGS = ("id", "user", "tag", "words", "form")
+Names = Sequence[str]
+Packed = tuple[tuple[tuple[Array, Array], ...], Array]  # texts and sizes but of ids; signs of tags
 
 
 class TermRows(NamedTuple):
@@ -129,7 +131,7 @@ def build_segment(posts: Iterable[Remembered]) -> Segment:
         lists.values,
         _int32([form_of[tag.written] for tags in used for tag in tags]),
         pack([post.id for post in ordered]),
-        (users, keys, [words[key] for key in keys], forms),
+        _packed(users, keys, [words[key] for key in keys], forms),
     )
 
 
@@ -137,6 +139,12 @@ def _numbers(names: Iterable[str]) -> tuple[list[str], dict[str, int]]:
     """Names in order, and the number of each."""
     ordered = sorted(names)
     return ordered, {name: number for number, name in enumerate(ordered)}
+
+
+def _packed(users: Names, keys: Names, words: Names, forms: Names) -> Packed:
+    """The names of a segment, and the checksum of each hashtag's key."""
+    signs = np.array([crc32(key.encode()) for key in keys], np.uint32)
+    return tuple(map(pack, (users, keys, words, forms))), signs
 
 
 def _uint8(numbers: Array) -> Array:
@@ -152,16 +160,15 @@ def _segment(
     listed: Array,
     forms: Array,
     ids: tuple[Array, Array],
-    names: tuple[Sequence[str], ...],
+    names: Packed,
 ) -> Segment:
     """A segment with what follows; `listed`: the rows of all terms, `forms`: of the uses."""
-    users, keys, _, _ = names
+    packed, arrays["tag_sign"] = names
+    (_, users), (_, keys), *_ = packed
     arrays["list_low"], arrays["list_high"] = listed.astype(np.uint16), _uint8(listed >> 16)
     arrays["rows"] = smallest(arrays["rows"])
-    packed = (ids, *map(pack, names))
-    for kind, (text, sizes) in zip(STRINGS, packed, strict=True):
+    for kind, (text, sizes) in zip(STRINGS, (ids, *packed), strict=True):
         arrays[f"{kind}_text"], arrays[f"{kind}_sizes"] = text, smallest(sizes)
-    arrays["tag_sign"] = np.array([crc32(key.encode()) for key in keys], np.uint32)
     count, tags = len(arrays["times"]), arrays["use_tag"]
     use_row = np.repeat(np.arange(count, dtype=np.int32), np.diff(arrays["use_starts"]))
     uses = groups_of(tags, np.arange(len(tags), dtype=np.int32), len(keys))
@@ -217,7 +224,7 @@ def merged(first: Segment, second: Segment) -> Segment:
         rows,
         of_uses("form", [part.forms_of_uses() for part in both]),
         (unfolded(order, starts_of(id_sizes), _both(both, "id_text")), id_sizes[order]),
-        (names["user"], names["tag"], [words[key] for key in names["tag"]], names["form"]),
+        _packed(names["user"], names["tag"], [words[key] for key in names["tag"]], names["form"]),
     )
 
 
@@ -228,38 +235,47 @@ def without(segment: Segment, gone: Array) -> Segment:
     places = np.full(len(segment), -1, np.int32)
     places[kept] = np.arange(len(kept), dtype=np.int32)
     starts, sizes = arrays["use_starts"], np.diff(arrays["use_starts"])[kept]
-    users, user = np.unique(segment.user[kept], return_inverse=True)
-    if len(users) and users[0] < 0:  # nobody known
-        users, user = users[1:], user - 1
-    tags, tag = np.unique(unfolded(kept, starts, segment.row_uses.tag), return_inverse=True)
-    forms, form = np.unique(unfolded(kept, starts, segment.forms_of_uses()), return_inverse=True)
+    users, user = _renumbered(segment.user[kept], len(segment.strings("user")))
+    tags, tag = _renumbered(unfolded(kept, starts, segment.row_uses.tag), len(arrays["tag_sign"]))
+    used_forms = unfolded(kept, starts, segment.forms_of_uses())
+    forms, form = _renumbered(used_forms, len(segment.forms))
     lists = segment.term_rows
     rows = places[lists.rows]
-    of_term = np.repeat(np.arange(len(lists.vocabulary)), np.diff(lists.starts))[rows >= 0]
-    said, term = np.unique(of_term, return_inverse=True)
-    list_sizes = np.bincount(term, minlength=len(said))
-    id_starts = starts_of(arrays["id_sizes"])
+    list_sizes = np.diff(starts_of(rows >= 0)[lists.starts])
+    said = list_sizes > 0
+
+    def picked(kind: str, numbers: Array) -> tuple[Array, Array]:
+        sizes = arrays[f"{kind}_sizes"]
+        return unfolded(numbers, starts_of(sizes), arrays[f"{kind}_text"]), sizes[numbers]
+
+    names = zip(STRINGS[1:], (users, tags, tags, forms), strict=True)
     return _segment(
         {
             "times": segment.times[kept],
             "rows": segment.rows[kept],
             "sums": arrays["sums"][kept],
-            "user": _int32(user),
+            "user": user,
             "lengths": segment.lengths[kept],
             "use_starts": _int32(starts_of(sizes)),
-            "use_tag": _int32(tag),
+            "use_tag": tag,
             "use_inline": unfolded(kept, starts, segment.row_uses.inline),
             "vocabulary": lists.vocabulary[said],
-            "list_starts": _int32(starts_of(list_sizes)),
+            "list_starts": _int32(starts_of(list_sizes[said])),
         },
         rows[rows >= 0],
-        _int32(form),
-        (unfolded(kept, id_starts, arrays["id_text"]), arrays["id_sizes"][kept]),
-        tuple(
-            segment.strings(kind).pick(kept_ones.tolist())
-            for kind, kept_ones in zip(STRINGS[1:], (users, tags, tags, forms), strict=True)
-        ),
+        form,
+        picked("id", kept),
+        (tuple(picked(kind, some) for kind, some in names), arrays["tag_sign"][tags]),
     )
+
+
+def _renumbered(numbers: Array, count: int) -> tuple[Array, Array]:
+    """Which of so many numbers there are, and each by its place among these; -1 stays."""
+    there = np.zeros(count + 1, bool)
+    there[numbers] = True  # -1 is the last one
+    there[count] = False
+    places = np.append(np.cumsum(there[:count], dtype=np.int32) - 1, -1).astype(np.int32)
+    return np.flatnonzero(there), places[numbers]
 
 
 def _both(both: Sequence[Segment], name: str) -> Array:

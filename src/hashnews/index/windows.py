@@ -13,7 +13,7 @@ import numpy as np
 from hashnews.arrays import Array, compiled, starts_of
 from hashnews.index.day import Day
 from hashnews.index.packed import doubled
-from hashnews.index.postings import Postings, TermLists
+from hashnews.index.postings import COUNT, DOC, Postings, TermLists
 from hashnews.retrieve.equations import idf
 
 
@@ -83,8 +83,8 @@ class WindowTable:
         """The articles of a day that hold a term, and how often each does."""
         row = self._row(term)
         start, size = (int(array[row, back]) for array in self.lists)
-        docs, counts, _ = self.postings.pool
-        return docs[start : start + size], counts[start : start + size]
+        listed = self.postings.pool[start : start + size]
+        return listed[:, DOC], listed[:, COUNT]
 
     def _row(self, term: str) -> int:
         self.rows([[term]])

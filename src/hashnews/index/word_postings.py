@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from hashnews.arrays import Array, compiled
+from hashnews.arrays import Array, compiled, starts_of
 from hashnews.index.day import Day
-from hashnews.index.packed import Lookup, Stack, TextArrays, Texts, find_string
-from hashnews.index.postings import AskedTerms, Postings, TermLists
+from hashnews.index.packed import Lookup, TextArrays, find_string
+from hashnews.index.postings import COUNT, DOC, LENGTH, AskedTerms, Postings, TermLists
 
 
 class WordPostings(Postings):
@@ -15,41 +13,40 @@ class WordPostings(Postings):
 
     def __init__(self) -> None:
         super().__init__()
-        self._texts = Texts()
-        # Of each word of each day: where its list begins in the pool, and how long it is.
-        self._starts, self._sizes = Stack(np.int32), Stack(np.int32)
-        self._inverted: set[int] = set()
+        self._starts: dict[int, Array] = {}  # where the list of each word of a day begins
 
     def _open(self, day: Day) -> None:
-        self._texts.add(day.words)
-        self._sizes.add(day.words_holding)
-        self._starts.extend(len(day.words))
+        """Nothing is needed of a day until its words are asked for."""
 
     def look_up(self, asked: AskedTerms, days: Array) -> TermLists:
         """Where the list of each word in each day lies; the lists of a day are made once."""
-        for number in days.tolist():
-            if number not in self._inverted:
-                self._invert(number)
+        new = [number for number in days.tolist() if number not in self._starts]
+        self._pool.room(sum(len(self._days[number].arrays["doc_words"]) for number in new))
+        for number in new:
+            self._starts[number] = self._invert(self._days[number])
         places, sizes = super().look_up(asked, days)
-        return TermLists(self._starts.all[places], sizes)
+        for at, number in enumerate(days.tolist()):
+            if self._days[number].size:
+                places[:, at] = self._starts[number][places[:, at]]
+        return TermLists(places, sizes)
 
-    def _invert(self, number: int) -> None:
-        """Make the lists of a day."""
-        day, first = self._days[number], int(self._texts.arrays.firsts[number])
-        last, start = first + len(day.words), self._docs.size
-        starts, sizes = self._starts.all[first:last], self._sizes.all[first:last]
-        for stack in (self._docs, self._counts, self._lengths):
-            stack.extend(int(sizes.sum()))
-        docs, counts, lengths = (array[start : self._docs.size] for array in self.pool)
-        invert(day.doc_starts, day.arrays["doc_words"], sizes, starts, docs, counts)
-        starts += start
-        lengths[:] = day.arrays["doc_sizes"][docs]
-        self._inverted.add(number)
+    def _invert(self, day: Day) -> Array:
+        """Make the lists of a day; returns where they begin."""
+        words, counts, lengths = (
+            day.arrays[f"doc_{name}"] for name in ("words", "counts", "sizes")
+        )
+        first, ends = self._pool.size, starts_of(day.words_holding)[1:]
+        invert(day.doc_starts, words, counts, lengths, ends, self._pool.extend(len(words)))
+        return first + ends
 
     def _find(self, asked: AskedTerms, days: Array) -> None:
-        find_words(
-            asked.tokens, asked.numbers, days, self._texts.arrays, self._sizes.all, self._known
-        )
+        places, sizes = self._known
+        for number in days.tolist():
+            day = self._days[number]
+            find_words(
+                asked.tokens, asked.numbers, day.words.arrays, day.words_holding, places[number],
+                sizes[number],
+            )  # fmt: skip
 
     def lengths(self, day: Day) -> Array:
         """Lengths in words, stop words aside."""
@@ -58,28 +55,23 @@ class WordPostings(Postings):
 
 @compiled
 def invert(
-    doc_starts: Array, doc_words: Array, sizes: Array, starts: Array, docs: Array, counts: Array
+    doc_starts: Array, words: Array, counts: Array, lengths: Array, ends: Array, pool: Array
 ) -> None:
-    """From the words of articles, the articles of each word: where its list starts, and counts."""
-    starts[:], last = np.cumsum(sizes), np.full(len(sizes), -1, np.int32)
-    counts[:] = 0
+    """From the words of articles, the articles of each word; where its list ended it begins."""
     for doc in range(len(doc_starts) - 2, -1, -1):
         for at in range(doc_starts[doc], doc_starts[doc + 1]):
-            word = doc_words[at]
-            starts[word] -= last[word] != doc
-            last[word] = docs[starts[word]] = doc
-            counts[starts[word]] += 1
+            ends[words[at]] -= 1
+            k = ends[words[at]]
+            pool[k, DOC], pool[k, COUNT], pool[k, LENGTH] = doc, counts[at], lengths[doc]
 
 
 @compiled
 def find_words(
-    lookup: Lookup, terms: Array, days: Array, of: TextArrays, list_sizes: Array, known: TermLists
+    lookup: Lookup, terms: Array, of: TextArrays, holding: Array, places: Array, sizes: Array
 ) -> None:
-    """Find words, each once in each day: their places, and the sizes of their lists."""
-    places, sizes = known
-    for day in days:
-        for term in range(len(terms)):
-            if sizes[day, terms[term]] < 0:
-                place = find_string(lookup, term, day, of)
-                places[day, terms[term]] = max(0, place)
-                sizes[day, terms[term]] = list_sizes[place] if place >= 0 else 0
+    """Find words in a day, each once: their places there, and the sizes of their lists."""
+    for term in range(len(terms)):
+        if sizes[terms[term]] < 0:
+            place = find_string(lookup, term, 0, of)
+            places[terms[term]] = max(0, place)
+            sizes[terms[term]] = holding[place] if place >= 0 else 0

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hashnews.arrays import Array, decay
+from hashnews.arrays import Array, compiled, decay
 from hashnews.config import Config
 from hashnews.index.day import Day
 from hashnews.index.folder import NewsIndex
@@ -89,13 +89,9 @@ class AllWordsRetriever(BaseRetriever):
         c = self.config
         rising = self._bursts.at(query.moment)
         articles, lengths = self.words.articles(found.days, found.back, found.places)
-        best = found.scores.max(initial=0.0)
-        shares = word_share(found.scores, best, lengths, c.sharpness)
-        by_day = np.argsort(found.back, kind="stable")
-        said = self.sums.add(articles[by_day], shares[by_day])
-        scale = (1 - c.rising) / (self.sums.total(said) or 1.0)
+        shares = word_shares(found.scores, lengths, c.sharpness, 1 - c.rising)
         generic, own = self._generic(), set(query.terms)
-        return self.sums.heaviest(said, c.context, scale, rising, generic, own)
+        return self.sums.heaviest(articles, shares, c.context, rising, generic, own)
 
     def popularity(self, name: Sequence[str], moment: int) -> float:
         """Temporal popularity of a name's rarest word: the last day against the month before."""
@@ -136,3 +132,15 @@ class AllWordsRetriever(BaseRetriever):
         c = self.config
         self._bursts = Bursts(self.index, self.words, c.window, c.floor, c.rising, 3 * c.context)
         self._generic_of = -1, NONE
+
+
+@compiled
+def word_shares(scores: Array, lengths: Array, sharpness: float, total: float) -> Array:
+    """How much each word of articles counts, best first, so that all their words add up to this."""
+    shares, held = np.empty(len(scores)), 0.0
+    for k in range(len(scores)):
+        shares[k] = word_share(scores[k], scores[0], lengths[k], sharpness)
+        held += shares[k] * lengths[k]
+    for k in range(len(scores)):
+        shares[k] *= total / held
+    return shares

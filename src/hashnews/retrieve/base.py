@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ from hashnews.retrieve.context import ArticleWords, WordSums
 from hashnews.retrieve.scoring import Weighting, Windows, score_posts
 from hashnews.times import A_DAY, microseconds
 
+as_retrieved = partial(tuple.__new__, Retrieved)
 MOST_TABLES = 64
 MOST_POSTINGS = 1 << 26
 
@@ -42,14 +44,16 @@ class FoundArticles(NamedTuple):
     scores: Array
     windows: Array
 
-    def rows(self, most: int | None = None) -> Iterator[tuple[int, int, float, int]]:
+    def rows(self) -> Iterator[tuple[int, int, float, int]]:
         """Of each article the day, the place there, the score and the window."""
-        return zip(*(array[:most].tolist() for array in self[1:]), strict=True)
+        return zip(*(array.tolist() for array in self[1:]), strict=True)
 
     def named(self, most: int | None = None) -> list[Retrieved]:
         """The articles by id."""
-        rows, days = self.rows(most), self.days
-        return [Retrieved(days[back].ids[place], score, i) for back, place, score, i in rows]
+        back, places, scores, windows = (array[:most].tolist() for array in self[1:])
+        ids = [day.ids for day in self.days]
+        named = [ids[of][place] for of, place in zip(back, places, strict=True)]
+        return list(map(as_retrieved, zip(named, scores, windows, strict=True)))
 
 
 class BaseRetriever(ABC):

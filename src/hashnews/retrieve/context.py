@@ -28,8 +28,10 @@ class ArticleWords:
     def __init__(self) -> None:
         self._texts, self._table = Texts(), StringTable()
         self._firsts: dict[Day, int] = {}
+        self._numbers: dict[Day, Array] = {}
         self._names: list[str | None] = []
-        self._starts, self._words = Stack(np.int64, 0), Stack(np.int32)
+        self._starts, self._lengths = Stack(np.int64, 0), Stack(np.int32)
+        self._said = Stack(np.int32, columns=(2,))
 
     @property
     def size(self) -> int:
@@ -38,8 +40,8 @@ class ArticleWords:
 
     @property
     def said(self) -> tuple[Array, Array]:
-        """Where the words of each article begin, and the words of all articles, by number."""
-        return self._starts.all, self._words.all
+        """Where the words of each article begin; each word there, and how often it says it."""
+        return self._starts.all, self._said.all
 
     @property
     def spelled(self) -> tuple[Array, Array, Array]:
@@ -55,9 +57,12 @@ class ArticleWords:
             place = self._texts.add(day.words)
             _, text, starts, *_ = self._texts.arrays
             hashes = hashes_of(day.words.text, day.words.starts)
-            numbers = self._table.add(text, starts, place, hashes)
-            self._words.add(numbers[day.arrays["doc_words"]])
+            numbers = self._numbers[day] = self._table.add(text, starts, place, hashes)
+            said = self._said.extend(len(day.arrays["doc_words"]))
+            said[:, 0] = numbers.take(day.arrays["doc_words"])
+            said[:, 1] = day.arrays["doc_counts"]
             self._starts.add_ends(day.doc_starts[1:])
+            self._lengths.add(day.arrays["doc_sizes"])
             self._names += [None] * (self.size - len(self._names))
         return first
 
@@ -65,8 +70,12 @@ class ArticleWords:
         """The numbers of articles at places of some of the days, and their lengths in words."""
         firsts = np.array([self.open(day) for day in days], np.int64)
         numbers: Array = firsts[of] + places
-        starts = self._starts.all
-        return numbers, starts[numbers + 1] - starts[numbers]
+        return numbers, self._lengths.all[numbers]
+
+    def of_day(self, day: Day) -> Array:
+        """The numbers of the words of a day."""
+        self.open(day)
+        return self._numbers[day]
 
     def find(self, words: Sequence[str]) -> Array:
         """The numbers of those words that some day has."""
@@ -103,43 +112,33 @@ class WordSums:
 
     def __init__(self, words: ArticleWords) -> None:
         self.words = words
-        self._sums, self._rises = np.zeros((2, 0))  # one a word, zeros between calls; `_rising`
+        # Of each word the sum, 0 between calls, and how much it rises: `_rising`, spread out.
+        self._sums, self._rises = np.zeros((2, 0))
         self._touched, self._rising = NONE, NOT_RISING
-
-    def add(self, articles: Array, shares: Array) -> Array:
-        """Add up what the words of articles count (Eq. 1); returns the words, for `heaviest`."""
-        if len(self._sums) < self.words.size:
-            self._sums, self._rises = np.zeros((2, 2 * self.words.size))
-            self._touched = np.zeros(2 * self.words.size + 1, np.int64)
-            self._rising = NOT_RISING
-        starts, words = self.words.said
-        size = add_context_weights(shares, articles, starts, words, self._sums, self._touched)
-        return self._touched[:size]
-
-    def total(self, said: Array) -> float:
-        """The sum over words that were added."""
-        return float(self._sums[said].sum())
 
     def heaviest(
         self,
-        said: Array,
+        articles: Array,
+        shares: Array,
         most: int,
-        scale: float = 1.0,
         rising: RisingWords = NOT_RISING,
         but: Array = NONE,
         own: Set[str] = frozenset(),
     ) -> list[ContextWord]:
-        """The words with the highest scale w_t + rising_t, heaviest first; the sums are 0 then.
+        """The words with the highest w_t (Eq. 1) + rising_t, heaviest first.
 
         Of equals the first in the alphabet comes first. The words in `but` and `own` are left out.
         """
+        if len(self._sums) < self.words.size:
+            self._sums, self._rises = np.zeros((2, 2 * self.words.size))
+            self._touched = np.zeros(2 * self.words.size + 1, np.int64)
+            self._rising = NOT_RISING
         if rising is not self._rising:
-            self._rises[self._rising.numbers] = 0
-            self._rises[rising.numbers] = rising.weights
+            set_rises(self._rises, self._rising.numbers, rising.numbers, rising.weights)
             self._rising = rising
         numbers, weights = heaviest_words(
-            said, rising.highest, but, self._sums, self._rises, scale, most + len(own),
-            *self.words.spelled,
+            shares, articles, *self.words.said, self._sums, self._touched, self._rises,
+            rising.highest, but, most + len(own), *self.words.spelled,
         )  # fmt: skip
         named = zip(self.words.names(numbers.tolist()), weights.tolist(), strict=True)
         others = [pair for pair in named if pair[0] not in own]
@@ -147,34 +146,58 @@ class WordSums:
 
 
 @compiled
+def set_rises(rises: Array, before: Array, numbers: Array, weights: Array) -> None:
+    """Forget how much some words rise, and note it of others."""
+    for number in before:
+        rises[number] = 0
+    for k in range(len(numbers)):
+        rises[numbers[k]] = weights[k]
+
+
+@compiled
 def heaviest_words(
+    shares: Array,
+    articles: Array,
+    said_starts: Array,
     said: Array,
+    sums: Array,
+    touched: Array,
+    rises: Array,
     more: Array,
     but: Array,
-    sums: Array,
-    rises: Array,
-    scale: float,
     most: int,
     text: Array,
     starts: Array,
     owners: Array,
 ) -> tuple[Array, Array]:
-    """The words with the highest scale sum + rise, and those weights; all sums are 0 afterwards."""
-    sums[but] = -1.0
-    room, size = len(said) + len(more) + 1, 0
+    """The words with the highest sum + rise, and those weights; all sums are 0 afterwards."""
+    held = add_context_weights(shares, articles, said_starts, said, sums, touched)
+    for word in but:
+        sums[word] = -1.0
+    room, size, highest = held + len(more) + 1, 0, LEAST
     words, values = np.empty(room, np.int64), np.empty(room)
-    for word in said:
-        words[size], values[size] = word, scale * sums[word] + rises[word]
-        size += sums[word] > 0
     for word in more:
         words[size], values[size] = word, rises[word]
         size += sums[word] == 0
-    sums[said], sums[but] = 0, 0
-    numbers, weights, held = np.empty(most + 1, np.int64), np.empty(most + 1), 0
-    highest = LEAST
+    for word in touched[:held]:
+        words[size], values[size] = word, sums[word] + rises[word]
+        size += sums[word] > 0
+        sums[word] = 0
+    for word in but:
+        sums[word] = 0
     for value in values[:size]:
         highest = max(highest, value)
-    for k in highest_first(values[:size], highest, most):
+    return in_order_of_weight(words, values[:size], highest, most, text, starts, owners)
+
+
+@compiled
+def in_order_of_weight(
+    words: Array, values: Array, highest: float, most: int, text: Array, starts: Array,
+    owners: Array,
+) -> tuple[Array, Array]:  # fmt: skip
+    """The words with the highest values, and those."""
+    numbers, weights, held = np.empty(most + 1, np.int64), np.empty(most + 1), 0
+    for k in highest_first(values, highest, most):
         at = held
         while at > 0 and (
             weights[at - 1] < values[k]

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hashnews.arrays import Array, compiled, starts_of
+from hashnews.arrays import Array, compiled, lower_bound, starts_of
 from hashnews.times import A_DAY
 
 MATCH, MISMATCH, GAP = 2, -1, -1  # of Smith–Waterman
@@ -29,8 +29,7 @@ def window(times: Array, t: int, i: int, moment: int) -> tuple[int, int]:
 
     `times` are those of articles in order; returns where D_i begins there and where it ends.
     """
-    begin, end = np.searchsorted(times, (t - i) * A_DAY), np.searchsorted(times, moment)
-    return int(begin), int(end)
+    return lower_bound(times, (t - i) * A_DAY), lower_bound(times, moment)
 
 
 @compiled
@@ -61,18 +60,11 @@ def term_frequency(f: float, length: float, mean_length: float, a: float, b: flo
 
 
 @compiled
-def score_parts(
-    of_e: float, counts: Array, lengths: Array, start: int, end: int, mean_length: float,
-    a: float, b: float, parts: Array,
-) -> None:  # fmt: skip
-    """s(p, d | D_i) = sum over e of weight(e, D_i) term_frequency(e, d): what one e adds to it.
-
-    The articles that hold e are listed from `start` to `end`, with f and |d|; `parts` is filled
-    with what each of them gets.
-    """
-    for k in range(end - start):
-        f, length = counts[start + k], lengths[start + k]
-        parts[k] = of_e * term_frequency(f, length, mean_length, a, b)
+def score_part(
+    of_e: float, f: float, length: float, mean_length: float, a: float, b: float
+) -> float:
+    """s(p, d | D_i) = sum over e of weight(e, D_i) term_frequency(e, d): what one e adds to it."""
+    return of_e * term_frequency(f, length, mean_length, a, b)
 
 
 @compiled
@@ -80,21 +72,22 @@ def add_context_weights(
     scores: Array,  # of articles h_i
     articles: Array,  # their numbers
     starts: Array,  # where the words of each article begin
-    words: Array,  # of all articles, by number
+    said: Array,  # each word of each article, by number, and freq(t, h_i)
     weights: Array,  # w_t, zeros at first
     touched: Array,  # out: the words that are no longer zero; room for one more
 ) -> int:
     """Eq. 1: w_t = sum over i of s(p, h_i | D_i) freq(t, h_i); returns how many words are touched.
 
-    Every time a word stands in h_i it adds the article's score.
+    The scores are above 0.
     """
     size = 0
     for k in range(len(articles)):
+        score = scores[k]
         for at in range(starts[articles[k]], starts[articles[k] + 1]):
-            word = words[at]
+            word, freq = said[at]
             touched[size] = word
             size += weights[word] == 0
-            weights[word] += scores[k]
+            weights[word] += score * freq
     return size
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from hashnews.index.windows import WindowTable
 from hashnews.records import PreparedPost
-from hashnews.retrieve.equations import idf, score_parts, temporal_popularity, weight, window
+from hashnews.retrieve.equations import idf, score_part, temporal_popularity, weight, window
 from hashnews.retrieve.retriever import Retriever
 from hashnews.retrieve.scoring import Weighting
 from hashnews.times import A_DAY, microseconds
@@ -104,16 +104,16 @@ def _article(
 ) -> ExplainedArticle:
     back, place, score, i = row
     day = table.days[back]
-    length, parts, part = int(table.postings.lengths(day)[place]), {}, np.zeros(1)
+    length, parts = int(table.postings.lengths(day)[place]), {}
     for term in terms:
         docs, counts = table.list_of(term.term, back)
         at = int(np.searchsorted(docs, place))
         if at < len(docs) and docs[at] == place:
-            score_parts(
-                term.windows[i - 1].weight, counts, np.full(len(docs), length), at, at + 1,
-                numbers.mean_length, retriever.weighting.a, retriever.weighting.b, part,
+            part = score_part(
+                term.windows[i - 1].weight, counts[at], length, numbers.mean_length,
+                retriever.weighting.a, retriever.weighting.b,
             )  # fmt: skip
-            parts[term.term] = (int(counts[at]), float(part[0]))
+            parts[term.term] = (int(counts[at]), part)
     return ExplainedArticle(day.ids[place], i, score, length, parts)
 
 

@@ -60,7 +60,7 @@ class Retriever(BaseRetriever):
     def context(self, found: FoundArticles, query: TermQuery) -> list[ContextWord]:
         """The heaviest words by Eq. 1, over all words but stop words."""
         articles, _ = self.words.articles(found.days, found.back, found.places)
-        return self.sums.heaviest(self.sums.add(articles, found.scores), self.config.context)
+        return self.sums.heaviest(articles, found.scores, self.config.context)
 
     def ends(self, moments: Array) -> Array:
         """The posts' own times, or the ends of their days."""

@@ -52,28 +52,27 @@ class Bursts:
         if not midnight <= self._hour <= hour:
             self._begin(midnight)
         said, gone = (self._said(self._hour - back, hour - back) for back in (0, A_DAY))
-        count_words(said, 1, self._last_day)
-        count_words(gone, -1, self._last_day)
-        count_words(said, 1, self._window)
-        self._totals = self._totals[0] + len(said) - len(gone), self._totals[1] + len(said)
-        self._hour = hour
+        last_day, window = self._totals
+        last_day += count_words(said, 1, self._last_day) + count_words(gone, -1, self._last_day)
+        window += count_words(said, 1, self._window)
+        self._hour, self._totals = hour, (last_day, window)
 
     def _begin(self, midnight: int) -> None:
         """Count as of the beginning of a day."""
         starts = [midnight - back * A_DAY for back in range(self._days, 0, -1)]
         before = [self._said(start, start + A_DAY) for start in starts]
-        yesterday, today = (self._said(midnight + at, midnight + at + A_DAY) for at in (-A_DAY, 0))
+        two_days = [self._index.day(midnight // A_DAY - back) for back in (1, 0)]
+        numbers = [self._words.of_day(day) for day in two_days]
         in_two_days = np.zeros(self._words.size, bool)
-        in_two_days[yesterday] = in_two_days[today] = True
+        in_two_days[numbers[0]] = in_two_days[numbers[1]] = True
         self._numbers = np.flatnonzero(in_two_days)
         self._last_day, self._window = np.zeros((2, self._words.size), np.int32)
-        count_words(yesterday, 1, self._last_day)
-        for words in before:
-            count_words(words, 1, self._window)
-        self._hour, self._totals = midnight, (len(yesterday), sum(map(len, before)))
+        last_day = count_words(self._said(midnight - A_DAY, midnight), 1, self._last_day)
+        self._totals = last_day, sum(count_words(said, 1, self._window) for said in before)
+        self._hour = midnight
 
     def _said(self, start: int, end: int) -> Array:
-        """The words of one day's articles from a moment up to another."""
+        """The words of one day's articles from a moment up to another, and how often each."""
         day = self._index.day(start // A_DAY)
         first = self._words.open(day)
         starts, words = self._words.said
@@ -83,10 +82,13 @@ class Bursts:
 
 
 @compiled
-def count_words(words: Array, by: int, counts: Array) -> None:
-    """Count words, or count them back."""
-    for word in words:
-        counts[word] += by
+def count_words(said: Array, by: int, counts: Array) -> int:
+    """Count words, or count them back; returns by how many."""
+    total = 0
+    for k in range(len(said)):
+        counts[said[k, 0]] += by * said[k, 1]
+        total += by * said[k, 1]
+    return total
 
 
 @compiled

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hashnews.arrays import Array, compiled, highest_first
-from hashnews.index.postings import PostingPool, TermLists
+from hashnews.arrays import Array, compiled, highest_first, lower_bound
+from hashnews.index.postings import COUNT, DOC, LENGTH, TermLists
 from hashnews.index.windows import Timeline
-from hashnews.retrieve.equations import idf, score_parts, temporal_popularity, weight, window
+from hashnews.retrieve.equations import idf, score_part, temporal_popularity, weight, window
 
 LEAST = 1e-300  # less is no score
 
@@ -42,7 +42,7 @@ def score_posts(
     moments: Array,
     lists: TermLists,
     reference_idfs: Array,
-    pool: PostingPool,
+    pool: Array,
     timeline: Timeline,
     windows: Windows,
     weighting: Weighting,
@@ -51,11 +51,11 @@ def score_posts(
     sizes: Array,  # out: how many articles each post gets
 ) -> None:
     """`score_windows` for posts of one day."""
-    parts, touched = np.empty(scores.shape[1]), np.empty(scores.shape[1] + 1, np.int64)
+    values, touched = np.empty(scores.shape[1]), np.empty(scores.shape[1] + 1, np.int64)
     for post in range(len(moments)):
         sizes[post] = score_windows(
             rows[row_starts[post] : row_starts[post + 1]], moments[post], lists, reference_idfs,
-            pool, timeline, windows, weighting, scores, parts, touched, given[post],
+            pool, timeline, windows, weighting, scores, values, touched, given[post],
         )  # fmt: skip
 
 
@@ -65,12 +65,12 @@ def score_windows(
     moment: int,  # the post's time
     lists: TermLists,
     reference_idfs: Array,  # IDF(e, R) of each row
-    pool: PostingPool,
+    pool: Array,
     timeline: Timeline,
     windows: Windows,
     weighting: Weighting,
     scores: Array,  # scratch: zeros, windows x articles
-    parts: Array,  # scratch, one an article
+    values: Array,  # scratch, one an article
     touched: Array,  # scratch, one an article and one more: places with a score, later days first
     given: Array,  # out: day, place in the day, score and window (from 1 on) of each article
 ) -> int:
@@ -83,38 +83,33 @@ def score_windows(
         return 0
     spans, day_starts = windows.spans, timeline.day_starts
     count, last = len(spans), len(spans) - 1
-    # How many articles D_i holds, and E[|d|].
-    articles, mean_lengths, end = np.empty(count, np.int64), np.ones(count), 0
+    # How many articles D_i holds, and 1 / E[|d|].
+    articles, per_length, end = np.empty(count, np.int64), np.ones(count), 0
     for i in range(count):
         begin, end = window(timeline.times, timeline.day, spans[i], moment)
         articles[i] = end - begin
         length = timeline.length_sums[end] - timeline.length_sums[begin]
         if length > 0:
-            mean_lengths[i] = length / articles[i]
+            per_length[i] = articles[i] / length
     firsts = np.empty(len(rows), np.int64)  # how much of each list of day 0 is before the post
     for term in range(len(rows)):
         start, size = lists.starts[rows[term], 0], lists.sizes[rows[term], 0]
-        firsts[term] = np.searchsorted(pool.docs[start : start + size], end - day_starts[0])
+        firsts[term] = lower_bound(pool[start : start + size, DOC], end - day_starts[0])
     weights = window_weights(rows, lists.sizes, firsts, reference_idfs, articles, spans, weighting)
     sizes = np.zeros(count, np.int64)  # how many of them each window holds
-    size, smallest = 0, 0  # the smallest window that reaches back to this day
+    size, smallest, new = 0, 0, 0  # the smallest window that reaches back to this day
     for day in range(spans[last] + 1):
         while spans[smallest] < day:
             smallest += 1
         for term in range(len(rows)):
             start = lists.starts[rows[term], day]
             stop = start + (firsts[term] if day == 0 else lists.sizes[rows[term], day])
-            for i in range(smallest, count):
-                score_parts(
-                    weights[term, i], pool.counts, pool.lengths, start, stop, mean_lengths[i],
-                    weighting.a, weighting.b, parts,
+            for i in range(smallest, count):  # the last window, which holds all, says what is new
+                new = _add_parts(
+                    weights[term, i], pool[start:stop], day_starts[day], per_length[i],
+                    weighting.a, weighting.b, scores[i], touched[size:],
                 )  # fmt: skip
-                for k in range(stop - start):
-                    place = day_starts[day] + pool.docs[start + k]
-                    if i == last:
-                        touched[size] = place
-                        size += scores[i, place] == 0
-                    scores[i, place] += parts[k]
+            size += new
         sizes[smallest:] = size
     # Window i may lose its best to the windows before it, so it keeps as many as all of them take.
     needs = np.cumsum(windows.takes)
@@ -123,10 +118,26 @@ def score_windows(
     top_place = np.empty((count, needs[last]), np.int64)
     for i in range(count):
         held[i] = _best(
-            scores[i], touched[: sizes[i]], timeline.freshness, parts, needs[i],
+            scores[i], touched[: sizes[i]], timeline.freshness, values, needs[i],
             top_score[i], top_place[i],
         )  # fmt: skip
     return _take(held, windows.takes, top_score, top_place, day_starts, given)
+
+
+@compiled
+def _add_parts(
+    of_e: float, postings: Array, first: int, per_length: float, a: float, b: float,
+    scores: Array, touched: Array,
+) -> int:  # fmt: skip
+    """Add what a term gives to articles; returns how many had no score, whose places it notes."""
+    size = 0
+    for k in range(len(postings)):
+        place = first + postings[k, DOC]
+        touched[size] = place
+        size += scores[place] == 0
+        length = postings[k, LENGTH] * per_length  # in mean lengths: there is no quicker division
+        scores[place] += score_part(of_e, postings[k, COUNT], length, 1.0, a, b)
+    return size
 
 
 @compiled

@@ -1,8 +1,9 @@
-"""Entities on the rise: temporal popularity without a query."""
+"""Entities on the rise: temporal popularity without a query; names of one person count as one."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import NamedTuple
 
@@ -17,6 +18,15 @@ RECENT = 1  # the window: this day so far and the one before
 REFERENCE = 28  # days before it that are the reference
 SHOWN = 7  # days of the past whose counts are shown beside this day's
 FEWEST = 3  # articles an entity must be in to count as on the rise
+MOST_NAMES = 2000  # that are looked at, the most frequent
+SHARED = 0.5  # of the articles that say a part of a name, so many say the name
+TITLES = frozenset(
+    "ambassador archbishop bishop captain cardinal chancellor chief congressman congresswoman "
+    "councillor dame dr duchess duke first gen general gov governor judge justice king lady lord "
+    "madam mayor minister miss mr mrs ms officer pope premier president prime prince princess prof "
+    "professor queen rep representative rev secretary sen senator sgt sheikh sir sister".split()
+)
+Articles = Mapping[str, frozenset[int]]  # by name: which articles say it
 
 
 class Trend(NamedTuple):
@@ -31,25 +41,27 @@ def trends(index: NewsIndex, at: datetime, most: int = 20, cap: float = 10.0) ->
     """The entities that rose most at a time, against the weeks before; nothing later is seen."""
     moment = microseconds(at)
     days = [index.day(moment // A_DAY - back) for back in range(RECENT + REFERENCE + 1)]
-    clip = int(np.searchsorted(days[0].times, moment))
-    counted = [
-        articles_naming(day, clip if back == 0 else day.size) for back, day in enumerate(days)
+    clips = [int(np.searchsorted(days[0].times, moment)), *(day.size for day in days[1:])]
+    recent = Counter[str]()
+    for day, clip in list(zip(days, clips, strict=True))[: RECENT + 1]:
+        recent.update(articles_naming(day, clip))
+    names = {name for name, _ in recent.most_common(MOST_NAMES)}
+    said = [
+        articles_saying(day, clip, names, start)
+        for day, clip, start in zip(days, clips, np.cumsum([0, *clips[:-1]]).tolist(), strict=True)
     ]
-    recent, reference = Counter[str](), Counter[str]()
-    for back, counts in enumerate(counted):
-        (recent if back <= RECENT else reference).update(counts)
-    now = clip + sum(day.size for day in days[1 : RECENT + 1])
-    before = sum(day.size for day in days[RECENT + 1 :])
-    rising = [
-        (temporal_popularity(idf(before, max(1, reference[name])), idf(now, n), cap), n, name)
-        for name, n in recent.items()
-        if n >= FEWEST
-    ]
-    rising.sort(key=lambda row: (-row[0], -row[1], row[2]))
-    return [
-        Trend(name, popularity, [counts[name] for counts in counted[SHOWN::-1]])
-        for popularity, _, name in rising[:most]
-    ]
+    families = name_families(_together(said[: RECENT + 1], names))
+    now, before = sum(clips[: RECENT + 1]), sum(clips[RECENT + 1 :])
+    rising = []
+    for name, family in families.items():
+        counts = [len(frozenset[int]().union(*(day.get(one, ()) for one in family)))
+                  for day in said]  # fmt: skip
+        if (n := sum(counts[: RECENT + 1])) >= FEWEST:
+            reference = max(1, sum(counts[RECENT + 1 :]))
+            popularity = temporal_popularity(idf(before, reference), idf(now, n), cap)
+            rising.append((Trend(name, popularity, counts[SHOWN::-1]), n))
+    rising.sort(key=lambda row: (-row[0].popularity, -row[1], row[0].entity))
+    return [trend for trend, _ in rising[:most]]
 
 
 def articles_naming(day: Day, clip: int) -> Counter[str]:
@@ -58,3 +70,69 @@ def articles_naming(day: Day, clip: int) -> Counter[str]:
     slots = day.arrays["slot_surfaces"][:named]
     counts = np.bincount(slots, minlength=len(day.surfaces)).tolist()
     return Counter({name: n for name, n in zip(day.surfaces, counts, strict=True) if n})
+
+
+def articles_saying(day: Day, clip: int, names: Collection[str], start: int) -> Articles:
+    """Which of the first `clip` articles of a day, numbered from `start` on, say which names."""
+    sizes = day.arrays["doc_slots"][:clip].astype(np.int64)
+    slots = day.arrays["slot_surfaces"][: int(sizes.sum())]
+    docs = np.repeat(np.arange(start, start + clip), sizes)
+    surfaces = list(day.surfaces)
+    wanted = np.array([name in names for name in surfaces], bool)
+    held = wanted[slots] if len(slots) else np.zeros(0, bool)
+    found: dict[str, set[int]] = {}
+    for surface, doc in zip(slots[held].tolist(), docs[held].tolist(), strict=True):
+        found.setdefault(surfaces[surface], set()).add(doc)
+    return {name: frozenset(several) for name, several in found.items()}
+
+
+def _together(said: list[Articles], names: Collection[str]) -> Articles:
+    return {name: frozenset[int]().union(*(day.get(name, ()) for day in said)) for name in names}
+
+
+def name_families(said: Articles) -> dict[str, set[str]]:
+    """Names that mean the same: by the fullest of them, which most articles say, all of them.
+
+    `pell` and `cardinal pell` are `george pell` where most articles that say them say that, too;
+    `trump` is `donald trump`, for it stands beside that more often than beside `melania trump`.
+    """
+    bare = {name: _without_title(name) for name in said}
+    ends: dict[str, list[str]] = {}  # names by what they end in
+    for name, tokens in bare.items():
+        for at in range(1, len(tokens)):
+            ends.setdefault(" ".join(tokens[at:]), []).append(name)
+    head = {}
+    for name, tokens in bare.items():
+        longer = ends.get(" ".join(tokens), [])
+        shared = {other: len(said[name] & said[other]) for other in longer if other != name}
+        best = max(shared, key=lambda other: (shared[other], other), default=None)
+        near = best is not None and shared[best] >= SHARED * len(said[name])
+        head[name] = best if best is not None and near else name
+    families: dict[str, set[str]] = {}
+    for name in said:
+        families.setdefault(_last(head, name), set()).add(name)
+    return {_shown(family, bare, said): family for family in families.values()}
+
+
+def _without_title(name: str) -> list[str]:
+    tokens = name.split()
+    while len(tokens) > 1 and tokens[0].rstrip(".") in TITLES:
+        tokens = tokens[1:]
+    return tokens
+
+
+def _last(head: Mapping[str, str], name: str) -> str:
+    """The end of a chain of ever longer names."""
+    while head[name] != name:
+        name = head[name]
+    return name
+
+
+def _shown(family: set[str], bare: Mapping[str, list[str]], said: Articles) -> str:
+    """A name of several words, rather without a title; of those the most frequent."""
+    return max(
+        family,
+        key=lambda name: (
+            len(bare[name]) > 1, len(bare[name]) == len(name.split()), len(said[name]), name,
+        ),
+    )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import closing
@@ -58,21 +59,32 @@ class Parts:
 def _dated_lines(path: str) -> Iterator[tuple[date, str]]:
     """Each post of a file as JSON, with its day in UTC; JSON lines stay as they are."""
     if file_format(path) == "json":
-        with open_bytes(path) as (stream, _, _):
-            for number, raw in enumerate(stream, 1):
-                if raw.strip():
-                    yield _day(path, number, raw), raw.decode("utf-8").rstrip("\r\n")
+        try:
+            with open_bytes(path) as (stream, _, _):
+                for number, raw in enumerate(stream, 1):
+                    if raw.strip():
+                        line = _text(path, number, raw)
+                        yield _day(path, number, line), line
+        except (OSError, EOFError, zlib.error) as error:
+            raise DataError(f"cannot be read on: {error}", path) from None
         return
     for number, post in enumerate(RecordFile(path, Post), 1):
         line = post.to_json()
         yield _day(path, number, line), line
 
 
-def _day(path: str, number: int, line: str | bytes) -> date:
+def _day(path: str, number: int, line: str) -> date:
     try:
         moment = parse_time(json.loads(line)["created_at"], bare_day="start")
     except KeyError:
         raise DataError("no created_at: only dated posts go by day", path, number) from None
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, RecursionError) as error:
         raise DataError(f"no post: {error}", path, number) from None
     return moment.astimezone(UTC).date()
+
+
+def _text(path: str, number: int, raw: bytes) -> str:
+    try:
+        return raw.decode("utf-8").rstrip("\r\n")
+    except UnicodeDecodeError as error:
+        raise DataError(f"not UTF-8: {error}", path, number) from None

@@ -8,7 +8,6 @@ opens once and keeps.
 from __future__ import annotations
 
 import os
-import resource
 import socket
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 from hashnews import __version__
 from hashnews.errors import ClusterError, HashNewsError, needs_extra
+from hashnews.portable import peak_memory
 
 J = TypeVar("J")
 R = TypeVar("R")
@@ -153,5 +153,4 @@ def opened(source: Opens[R]) -> R:
 
 def this_worker() -> WorkerUsage:
     """Who is at work here."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    return WorkerUsage(socket.gethostname(), os.getpid(), peak, _opened)
+    return WorkerUsage(socket.gethostname(), os.getpid(), peak_memory(), _opened)
