@@ -24,8 +24,9 @@ from typing import Any
 from build_models import MODELS
 from sense.collections import SETS, file_of
 from sense.encoder import meaning
-from sense.judges import measure, shipped
+from sense.judges import shipped
 from sense.lexicons import lexicon
+from sense.measure import measure
 from sense.work import Work
 
 from hashnews import __version__
@@ -71,7 +72,6 @@ def build(work: Work, out: Path) -> None:
     known = {key_of(form): form for form in old.known.read_text("utf-8").split()}
     calendar = Calendar.read(old.calendar.read_text("utf-8").splitlines())
     config = ModelConfig.model_validate_json(old.config.read_bytes())
-    config = config.model_copy(update={"newcomer": judges.newcomer})
     card = old.card.read_text("utf-8")
     save_model(best, judges, config, Prior(known, calendar), card, about)
 

@@ -22,7 +22,7 @@ from torch.nn import EmbeddingBag
 from torch.nn.functional import normalize
 
 from hashnews.saved import new_directory, open_graph
-from hashnews.tagger.export import FUSED, Graph, input_ranges
+from hashnews.tagger.export import FUSED, Int8Graph, input_ranges
 from hashnews.tagger.network import TaggerNetwork, load_encoder
 from hashnews.text.entities import load_finder
 from hashnews.text.meaning import (
@@ -79,7 +79,7 @@ class Phrases(NamedTuple):
     vectors: Vectors
 
 
-class MeaningGraph(Graph):
+class MeaningGraph(Int8Graph):
     """The graph of an encoder whose output is one vector a piece."""
 
     def encoder(self, network: TaggerNetwork) -> onnx.ModelProto:
@@ -92,19 +92,7 @@ class MeaningGraph(Graph):
         first = self.constant("first", np.zeros(1, np.int64))
         places = self.node("Slice", table, first, length)
         hidden = self.add_and_norm("norm", self.lookup("words.weight", "pieces"), places)
-        thirds = self.constant("thirds", np.full(3, width))
-        for number in range(LAYERS):
-            layer = f"layers.{number}"
-            three = self.nodes(
-                "Split", self.linear(f"{layer}.attention_in", hidden), thirds, outputs=3, axis=2
-            )
-            seen = self.fused("MultiHeadAttention", *three, "", mask, num_heads=network.heads)
-            seen = self.linear(f"{layer}.attention_out", seen)
-            hidden = self.add_and_norm(f"{layer}.attention_norm", hidden, seen)
-            inner = self.linear(f"{layer}.inner", hidden, bias=False)
-            inner = self.fused("FastGelu", inner, self.constant(f"{layer}.inner.bias"))
-            outer = self.linear(f"{layer}.outer", inner)
-            hidden = self.add_and_norm(f"{layer}.outer_norm", hidden, outer)
+        hidden = self.layers(hidden, mask, network)
         self._nodes.append(helper.make_node("Identity", [hidden], ["hidden"]))
         shape = ["rows", "pieces"]
         graph = helper.make_graph(

@@ -1,4 +1,4 @@
-"""The two judges: relevance and ranker, and what they find in a set they did not learn from."""
+"""The judges: relevance, the choice of anyone, and the ranker."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ from hashnews.arrays import Array
 from hashnews.learn.examples import (
     Examples,
     RankerConfig,
+    as_often_as_used,
     averaged,
-    chosen_of,
-    hits,
     thinned,
 )
-from hashnews.metrics import micro_f1_of
-from hashnews.suggest.judges import ON_TOPIC, READ, Judges
+from hashnews.suggest.judges import CHOSEN_BY, READ, Judges
 from hashnews.suggest.ranker import Calibration, Ranker, Trees, trees_of
 from hashnews.suggest.sources import NEWS, PLACE
 from sense.lessons import (
+    SILENT,
     TAUGHT_SETS,
     WORD_SETS,
-    Graded,
-    school,
-    scored,
     taught,
     word_pairs,
 )
+from sense.school import Graded, school
+from sense.second import second_opinion, weights_of
 from sense.work import Work
 
-COLUMNS = [PLACE[name] for name in READ]
+COLUMNS, CHOICE_COLUMNS = [PLACE[name] for name in READ], [PLACE[name] for name in CHOSEN_BY]
+LOGISTIC = Calibration(np.linspace(-8, 8, 161), 1 / (1 + np.exp(-np.linspace(-8, 8, 161))))
 RELEVANCE: dict[str, Any] = {
     "objective": "binary",
     "learning_rate": 0.05,
-    "num_leaves": 15,
-    "min_data_in_leaf": 40,
-    "feature_fraction": 0.5,
+    "extra_trees": True,  # splits at random places: better on posts that did not teach
+    "num_leaves": 31,
+    "min_data_in_leaf": 30,
+    "feature_fraction": 0.7,
     "bagging_fraction": 0.8,
     "bagging_freq": 1,
     "lambda_l2": 10,
@@ -48,37 +48,38 @@ RELEVANCE: dict[str, Any] = {
     "max_bin": 127,
     "seed": 1,
 }
-ROUNDS = 250  # of relevance
-GRADE_WEIGHTS = {2: 1.3, -1: 1.5}  # sure grades weigh more
+ROUNDS, CHOICE_ROUNDS = 700, 300
 OF_NEWS = (  # columns of other sources that are about the articles
     "news_meaning", "fit", "fit_meaning", "fit_meaning_mean", "articles", "glued", "scrap",
+    "news_cues", "headline_meaning", "covered",
 )  # fmt: skip
 MEMORY_WEIGHT, WORDS_WEIGHT = 0.3, 0.5  # of all their rows, beside those of the school
 UNUSED = 2  # candidates not used, for each that was
 SHIPPED = RankerConfig(rounds=200, leaves=23, seeds=3)
-MEASURED = RankerConfig(rounds=250, leaves=23, seeds=1)
 GAINS = [0, 1, 3]  # of the grades 0, 1 and 2
 NEWCOMER_FLOOR = 0.45  # of what counts as shown to a newcomer
 KEPT = 0.85  # the share of the examples that teach; the newest calibrate
-SIMPLE = {"neighbours": "neighbours", "own habit": "own_season", "names of the post": "post_name"}
 
 
 def both(work: Work, names: Sequence[str], config: RankerConfig) -> Judges:
     """The judges taught on some sets and on the school."""
-    relevance = _relevance(work, names)
+    blind = Judges(_relevance(work, names), _choice(work), SILENT)
     cuts = [
-        _cut(_filled(examples, relevance))
+        _cut(filled(examples, blind))
         for name in names
         for examples in taught(work, name).values()
         if len(examples.sizes)
     ]
     parts = [older for older, _ in cuts]
     held_out = [newer for _, newer in cuts if len(newer.sizes)]
-    graded = _school_rows(work, relevance)
+    graded = _school_rows(work, blind)
     seeds = range(config.first_seed, config.first_seed + config.seeds)
     trees = [_ranker(config, parts, graded, seed) for seed in seeds]
-    newcomers = [_filled(taught(work, name)["newcomer"], relevance) for name in names]
-    return Judges(relevance, averaged(trees, held_out), chosen_of(newcomers, NEWCOMER_FLOOR))
+    newcomers = [filled(taught(work, name)["newcomer"], blind) for name in names]
+    choice = as_often_as_used(blind.choice, newcomers, NEWCOMER_FLOOR)
+    return Judges(
+        blind.relevance, choice, averaged(trees, held_out), second_opinion(_lessons(work))
+    )
 
 
 def shipped(work: Work) -> Judges:
@@ -86,38 +87,19 @@ def shipped(work: Work) -> Judges:
     return work.kept("judges", lambda: both(work, TAUGHT_SETS, SHIPPED))
 
 
-def measure(work: Work) -> dict[str, dict[str, dict[str, Any]]]:
-    """F1@1 and F1@5 in percent, by set and situation.
-
-    Neither the memories nor the lexicon of a set have taught the judges that are measured on it.
-    What stays are the vectors of pieces and the inline words, which are the same for all.
-    """
-    table: dict[str, dict[str, dict[str, Any]]] = {}
-    for name in TAUGHT_SETS:
-        print("without", name, flush=True)
-        judges = both(work, [other for other in TAUGHT_SETS if other != name], MEASURED)
-        table[name] = {}
-        for situation, examples in scored(work, name).items():
-            _filled(examples, judges.relevance)
-            found = {"HashNews": _suggested(judges, situation, examples)}
-            found |= {label: _highest(examples, column) for label, column in SIMPLE.items()}
-            gold = examples.gold
-            table[name][situation] = {
-                "posts": len(gold),
-                "recall": round(float(examples.used.sum() / max(1, gold.sum())), 3),
-                **{label: _f1(some, gold) for label, some in found.items()},
-            }
-    return table
+def _lessons(work: Work) -> list[Graded]:
+    """The school with its news and without: so a post without news is known, too."""
+    graded = school(work)
+    return graded + [without_news(one) for one in graded]
 
 
 def _relevance(work: Work, names: Sequence[str]) -> Ranker:
     """Is a hashtag about the post? The school says so, memories and inline words help."""
-    graded = school(work)
-    graded += [without_news(one) for one in graded]  # so it knows what a post without news is like
+    graded = _lessons(work)
     features = [one.features for one in graded]
     grades = np.concatenate([one.grades for one in graded])
     answers = [(grades >= 1).astype(np.int64)]
-    weights = [np.select([grades == g for g in GRADE_WEIGHTS], list(GRADE_WEIGHTS.values()), 1.0)]
+    weights = [weights_of(grades)]
     others = ((_memory_rows(work, names), MEMORY_WEIGHT), (_word_rows(work), WORDS_WEIGHT))
     for (rows, used), weight in others:
         features.append(rows)
@@ -129,8 +111,17 @@ def _relevance(work: Work, names: Sequence[str]) -> Ranker:
         weight=np.concatenate(weights),
     )
     text = lightgbm.train(RELEVANCE, data, ROUNDS).model_to_string()
-    scores = np.linspace(-8, 8, 161)
-    return Ranker(trees_of(text, COLUMNS), Calibration(scores, 1 / (1 + np.exp(-scores))))
+    return Ranker(trees_of(text, COLUMNS), LOGISTIC)
+
+
+def _choice(work: Work) -> Ranker:
+    """Would anyone use a hashtag that is on topic? That is the grade 2 beside the grade 1."""
+    graded = _lessons(work)
+    features = np.concatenate([one.features[one.grades >= 1] for one in graded])
+    grades = np.concatenate([one.grades[one.grades >= 1] for one in graded])
+    data = lightgbm.Dataset(features[:, CHOICE_COLUMNS], grades == 2)
+    text = lightgbm.train(RELEVANCE, data, CHOICE_ROUNDS).model_to_string()
+    return Ranker(trees_of(text, CHOICE_COLUMNS), LOGISTIC)
 
 
 def without_news(one: Graded) -> Graded:
@@ -139,7 +130,7 @@ def without_news(one: Graded) -> Graded:
     kept = (features[:, PLACE["in_post"]] > 0) | (features[:, PLACE["lexicon_meaning"]] > -1)
     absent = {**NEWS.columns, **dict.fromkeys(OF_NEWS, 0.0)}
     features[:, [PLACE[name] for name in absent]] = list(absent.values())
-    return Graded(features[kept], one.grades[kept])
+    return Graded(features[kept], one.grades[kept], one.vectors[kept])
 
 
 def _memory_rows(work: Work, names: Sequence[str]) -> tuple[Array, Array]:
@@ -175,10 +166,9 @@ def _word_rows(work: Work) -> tuple[Array, Array]:
     return np.concatenate(features), np.concatenate(used)
 
 
-def _filled(examples: Examples, relevance: Ranker) -> Examples:
-    """The same examples with what relevance says."""
-    examples.features[:, ON_TOPIC] = relevance.probabilities(examples.features)
-    return examples
+def filled(examples: Examples, judges: Judges) -> Examples:
+    """The same examples with what relevance and the choice of anyone say."""
+    return examples._replace(features=judges.told(examples.features))
 
 
 def _cut(examples: Examples) -> tuple[Examples, Examples]:
@@ -191,11 +181,10 @@ def _cut(examples: Examples) -> tuple[Examples, Examples]:
     return older, newer
 
 
-def _school_rows(work: Work, relevance: Ranker) -> tuple[Array, Array, Array]:
+def _school_rows(work: Work, judges: Judges) -> tuple[Array, Array, Array]:
     """Features, grades and sizes of the school; a wrong hashtag is as good as none."""
     graded = [one for one in school(work) if len(one.grades)]
-    features = np.concatenate([one.features for one in graded])
-    features[:, ON_TOPIC] = relevance.probabilities(features)
+    features = judges.told(np.concatenate([one.features for one in graded]))
     grades = np.maximum(np.concatenate([one.grades for one in graded]), 0)
     return features, grades, np.array([len(one.grades) for one in graded])
 
@@ -227,25 +216,3 @@ def _ranker(
     }
     data = lightgbm.Dataset(features, grades, group=sizes, weight=np.ones(len(features)))
     return trees_of(lightgbm.train(settings, data, config.rounds).model_to_string())
-
-
-def _suggested(judges: Judges, situation: str, examples: Examples) -> Array:
-    """What is used of the suggestions; without a memory relevance alone puts them in order."""
-    if situation == "newcomer":
-        return _highest(examples, "on_topic")
-    return hits(judges.ranker, examples)
-
-
-def _highest(examples: Examples, column: str, most: int = 5) -> Array:
-    """For each post and rank whether that hashtag was used, where one feature alone decides."""
-    scores = examples.features[:, PLACE[column]]
-    found = np.zeros((len(examples.sizes), most))
-    for post, (start, end) in enumerate(pairwise(examples.starts.tolist())):
-        best = start + np.argsort(-scores[start:end], kind="stable")[:most]
-        best = best[scores[best] > 0]
-        found[post, : len(best)] = examples.used[best]
-    return found
-
-
-def _f1(found: Array, gold: Array) -> dict[str, float]:
-    return {f"F1@{most}": round(100 * micro_f1_of(found, gold, most), 1) for most in (1, 5)}

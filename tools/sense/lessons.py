@@ -2,20 +2,17 @@
 
 taught, scored   posts with memories, in all situations
 words            inline hashtags, hidden, beside the other words of the post
-school           invented posts whose candidates a reader graded, and half of the panel
 """
 
 from __future__ import annotations
 
-import json
 import random
 import re
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -34,10 +31,10 @@ from hashnews.learn.examples import (
 )
 from hashnews.news.store import NewsStore
 from hashnews.posts.table import Remembered, remembered
-from hashnews.prepare.preparer import Preparer
-from hashnews.records import Hashtag, Post, PreparedPost
+from hashnews.records import Hashtag, PreparedPost
 from hashnews.retrieve.all_words import AllWordsRetriever
 from hashnews.suggest.candidates import Search
+from hashnews.suggest.judges import Judges
 from hashnews.suggest.lexicon import Lexicon
 from hashnews.suggest.memory import Memory
 from hashnews.suggest.prior import Prior
@@ -45,14 +42,12 @@ from hashnews.suggest.query import PostWithNews, with_news
 from hashnews.suggest.ranker import Calibration, Ranker, Trees
 from hashnews.suggest.sources import PLACE
 from hashnews.text.entities import load_finder, shipped_finder
-from hashnews.text.hashtags import key_of
 from hashnews.text.meaning import Meaning
-from hashnews.text.segment import shipped_segmenter
 from hashnews.times import microseconds
 from sense.collections import news_store, prepared, rules_of, split_set
 from sense.encoder import ENCODED, meaning, post_vectors
 from sense.lexicons import lexicon
-from sense.work import HERE, Work, sample
+from sense.work import Work, sample
 
 TAUGHT_SETS = ("p2023", "congress20", "howyoutag", "blm20", "p2021", "archives")
 TAUGHT, SCORED = 2000, 800  # posts of a set
@@ -84,6 +79,7 @@ SILENT = Ranker(
     ),
     Calibration(np.zeros(1), np.zeros(1)),
 )
+UNTAUGHT = Judges(SILENT, SILENT, SILENT)
 
 
 class Asked(NamedTuple):
@@ -126,13 +122,6 @@ class Pair(NamedTuple):
     plain: Array
 
 
-class Graded(NamedTuple):
-    """Candidates of a post of the school, and the reader's grades."""
-
-    features: Array
-    grades: Array
-
-
 @lru_cache
 def _opened(path: Path) -> tuple[AllWordsRetriever, NewsStore]:
     store = NewsStore(path)
@@ -140,7 +129,8 @@ def _opened(path: Path) -> tuple[AllWordsRetriever, NewsStore]:
 
 
 @lru_cache(2)
-def _prior(lexicon_path: Path, meaning_path: Path) -> Prior:
+def prior_of_sets(lexicon_path: Path, meaning_path: Path) -> Prior:
+    """What is known without any memory: a lexicon, and meaning."""
     return Prior({}, lexicon=Lexicon.load(lexicon_path), meaning=Meaning.load(meaning_path))
 
 
@@ -228,7 +218,7 @@ def _lesson(work: Work, name: str) -> Lesson:
         asked(test, cut.year, chance),
         [remembered(post) for post in cut.memory],
         {post.id: cut.never(post) for post in (*train, *test)},
-        _prior(lexicon(work, cut.lexicon), meaning(work)),
+        prior_of_sets(lexicon(work, cut.lexicon), meaning(work)),
     )
 
 
@@ -243,7 +233,7 @@ def taught(work: Work, name: str) -> dict[str, Examples]:
         lesson = _lesson(work, name)
         reads = _by_time(beside_news(work, lesson.taught))
         past, never = lesson.remembered, lesson.never
-        return situations(reads, past, lesson.search, SILENT, RankerConfig(), never)
+        return situations(reads, past, lesson.search, UNTAUGHT, RankerConfig(), never)
 
     return work.kept(f"taught-{name}", make)
 
@@ -256,15 +246,15 @@ def scored(work: Work, name: str) -> dict[str, Examples]:
         reads, never = _by_time(beside_news(work, lesson.scored)), lesson.never
         full = lesson.search(Memory(lesson.remembered))
         found = {
-            "online": make_examples(reads, full, SILENT, goes_on, never),
-            "newcomer": make_examples(reads, full, SILENT, lambda _: CLOSED, never),
+            "online": make_examples(reads, full, UNTAUGHT, goes_on, never),
+            "newcomer": make_examples(reads, full, UNTAUGHT, lambda _: CLOSED, never),
         }
         if any(read.post.user for read in reads):
             unnamed = map(nobody, reads)
-            found["unknown author"] = make_examples(unnamed, full, SILENT, goes_on, never)
+            found["unknown author"] = make_examples(unnamed, full, UNTAUGHT, goes_on, never)
         if name in OF_2020:
             first = min(read.moment for read in reads)
-            found["frozen"] = make_examples(reads, full, SILENT, lambda _: first, never)
+            found["frozen"] = make_examples(reads, full, UNTAUGHT, lambda _: first, never)
         if name in OWN_ARCHIVES:
             found["own archive"] = joined(_own_archives(lesson, reads))
         return found
@@ -278,7 +268,7 @@ def _own_archives(lesson: Lesson, reads: Sequence[PostWithNews]) -> list[Example
     for user in dict.fromkeys(read.post.user for read in reads):
         search = lesson.search(Memory([post for post in lesson.remembered if post.user == user]))
         own = [read for read in reads if read.post.user == user]
-        found.append(make_examples(own, search, SILENT, goes_on, lesson.never))
+        found.append(make_examples(own, search, UNTAUGHT, goes_on, lesson.never))
     return found
 
 
@@ -295,7 +285,7 @@ def _word_pairs(work: Work, name: str) -> list[Pair]:
         rows = list(range(len(posts)))
     some = [posts[at] for at in sample(chance, rows, WORD_SETS[name])]
     reads = beside_news(work, asked(some, OWN_NEWS.get(name), chance))
-    prior = _prior(lexicon(work, name), meaning(work))
+    prior = prior_of_sets(lexicon(work, name), meaning(work))
     search = Search(Memory([], DAYS), None, prior)
     chance = random.Random(3)
     gold = [{tag.key: tag.words for tag in _all_tags(read) if tag.words} for read in reads]
@@ -353,51 +343,3 @@ def _usual(word: str, counts: tuple[Mapping[str, float], Mapping[str, float]]) -
     times = seen.get(small, 0)
     named = times and capital.get(small, 0) >= 0.5 * times
     return word[:1].upper() + word[1:].lower() if named else small
-
-
-def school(work: Work) -> list[Graded]:
-    """Graded candidates: of the invented posts, and twice of the panel's half `choose`."""
-    own = work.kept("school", lambda: _graded(work, _school_rows()))
-    return [*own, *work.kept("panel", lambda: _graded(work, _panel_rows())) * 2]
-
-
-def _school_rows() -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (HERE / "school.jsonl").open(encoding="utf-8")]
-
-
-def _panel_rows() -> list[dict[str, Any]]:
-    """The panel's posts of 2021 and 2023 in the half `choose`, with the mean of their grades."""
-    sys.path.append(str(HERE.parents[1] / "benchmarks"))
-    import panel
-
-    posts, given = panel.read_panel(), panel.read_grades()
-    half = panel.halves(posts)
-    grades: dict[str, dict[str, int]] = {}
-    for (post, key), by in given.items():
-        grades.setdefault(post, {})[key] = round(float(np.mean(list(by.values()))))
-    return [
-        {**post._asdict(), "grades": grades.get(post.id, {})}
-        for post in posts
-        if half[post.id] == "choose" and post.created_at[:4] in SPANS
-    ]
-
-
-def _graded(work: Work, rows: Sequence[dict[str, Any]]) -> list[Graded]:
-    preparer = Preparer(shipped_segmenter(), load_finder("fast"))
-    posts, grades = [], {}
-    for year in SPANS:
-        for row in work.limited([row for row in rows if row["created_at"].startswith(year)]):
-            fields = {key: row[key] for key in ("id", "created_at", "text")}
-            post = preparer.read(Post(**fields))
-            posts.append(Asked(post, year, post.created_at))
-            grades[post.id] = {key_of(tag): grade for tag, grade in row["grades"].items()}
-    search = Search(Memory([], DAYS), None, _prior(lexicon(work, None), meaning(work)))
-    reads, found = beside_news(work, posts), []
-    for start in range(0, len(reads), TOGETHER):
-        part = reads[start : start + TOGETHER]
-        for read, (_, candidates) in zip(part, search.candidates(part), strict=True):
-            own = grades[read.post.id]
-            at = [row for row, key in enumerate(candidates.keys) if key in own]
-            given = np.array([own[candidates.keys[row]] for row in at], np.int64)
-            found.append(Graded(candidates.features[at], given))
-    return found

@@ -15,10 +15,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hashnews.porter import stem
 from hashnews.records import PreparedPost
 from hashnews.saved import new_directory
 from hashnews.suggest.filters import shipped_blocked
-from hashnews.suggest.lexicon import KIND, Lexicon, LexiconEntry, Worth
+from hashnews.suggest.lexicon import KIND, LONGEST_CUE, Lexicon, LexiconEntry, Worth
 from hashnews.tagger.finder import shipped_tagger
 from hashnews.text.meaning import Vectors, unit
 from hashnews.text.segment import shipped_segmenter
@@ -41,6 +42,9 @@ FEWEST_PEOPLE, EDITED_PEOPLE = 3, 10
 TOPIC_SETS, TOPIC_YEARS, TOPIC_PEOPLE, TOPIC_POSTS, TOPIC_COHERENCE = 2, 2, 5, 2, 0.22
 SHRINKING = 5  # posts without a say in the mean of a hashtag's posts
 USED_WEIGHT = 2  # of that mean beside the name
+CUES_WEIGHT = 0.7  # of the cues, read as one text, beside both
+NO_CUES = "-"
+COMMON = 2900  # people who say a word that is no cue
 SAME_PEOPLE = 400  # counts of words of one set are cut here
 FEWEST_SAID, FEWEST_TAGGED = 8, 3
 # Sets of the same people are left out together.
@@ -171,13 +175,19 @@ class Lexicographer:
         self._basis = pieces(work).basis
         self._encoder = full_encoder(work)
         self._posts, self._mean = self._post_vectors()
+        self._cues = _cues()
         self._topics = {
             "".join(parts): (parts, written)
-            for written in _list("topics.txt")
+            for written in self._cues
             for parts in [self._segmenter.segment(written)]
         }
         unwanted = {"".join(self._segmenter.segment(written)) for written in _list("unwanted.txt")}
         self._unwanted = unwanted - set(self._topics)
+        edited = [(key, ", ".join(self._cues[name])) for key, (_, name) in self._topics.items()]
+        read = unit(self._encoder.of_posts([cues for _, cues in edited]) @ self._basis)
+        self._cue_vectors = {
+            key: vector for (key, cues), vector in zip(edited, read, strict=True) if cues
+        }
         self._persons: dict[Words, bool] = {}
         self._names: dict[Words, Vectors] = {}
 
@@ -191,12 +201,37 @@ class Lexicographer:
             edited = one.key in self._topics
             if edited or (coherence >= TOPIC_COHERENCE and not self._persons.get(one.words)):
                 good.append(one)
-                vectors.append(self._names[one.words] + USED_WEIGHT * centre)
+                told = unit(self._names[one.words] + USED_WEIGHT * centre)
+                vectors.append(told + CUES_WEIGHT * self._cue_vectors.get(one.key, 0 * told))
             else:
                 others.append(one)
         others += self._official({one.key for one in (*good, *others)})
         entries = [LexiconEntry(row, *one[:5]) for row, one in enumerate([*good, *others])]
-        return Lexicon(entries, unit(np.array(vectors)), self._worth(without))
+        worth = self._worth(without)
+        cues = self._cues_of(entries[: len(good)], worth)
+        return Lexicon(entries, unit(np.array(vectors)), worth, cues)
+
+    def _cues_of(
+        self, topics: list[LexiconEntry], worth: Mapping[str, Worth]
+    ) -> dict[str, list[int]]:
+        """The rows of the topics each cue speaks for; a topic's own words are a cue, too."""
+        listed = {key: self._cues[written] for key, (_, written) in self._topics.items()}
+        said: Counter[str] = Counter()
+        for word, one in worth.items():
+            said[stem(word)] += one.said
+        common = {stem(word) for word in STOP_WORDS} | {w for w, n in said.items() if n > COMMON}
+        found: defaultdict[str, list[int]] = defaultdict(list)
+        for topic in topics:
+            split = [words(cue) for cue in listed.get(topic.key, ())]
+            told = [
+                " ".join(map(stem, one))
+                for one in split
+                if 0 < len(one) <= LONGEST_CUE and one[0] not in STOP_WORDS
+            ]
+            own = " ".join(map(stem, topic.words))
+            for cue in dict.fromkeys([own, *(cue for cue in told if cue not in common)]):
+                found[cue].append(topic.row)
+        return found
 
     def _post_vectors(self) -> tuple[Mapping[Words, Mapping[str, list[Vectors]]], Vectors]:
         """The vectors of the posts of each hashtag by set, and the mean of all posts."""
@@ -311,6 +346,13 @@ class Lexicographer:
             for word in said
             if word.isascii() and (said[word] >= FEWEST_SAID or tagged[word] >= FEWEST_TAGGED)
         }
+
+
+def _cues() -> dict[str, list[str]]:
+    """The editor's topics, each with what people say who use it."""
+    lines = (line.split("\t") for line in (HERE / "cues.txt").read_text("utf-8").splitlines())
+    split = ((written, cues.split(", ")) for written, cues in lines)
+    return {written: [cue for cue in cues if cue != NO_CUES] for written, cues in split}
 
 
 def _list(name: str) -> list[str]:

@@ -26,7 +26,7 @@ from hashnews.errors import DataError, needs_extra
 from hashnews.metrics import micro_f1_of
 from hashnews.posts.table import Remembered
 from hashnews.suggest.candidates import Search
-from hashnews.suggest.judges import ON_TOPIC
+from hashnews.suggest.judges import CHOICE, ON_TOPIC, Judges
 from hashnews.suggest.memory import Memory
 from hashnews.suggest.query import PostWithNews
 from hashnews.suggest.ranker import Calibration, Ranker, Trees, average, isotonic, trees_of
@@ -109,11 +109,11 @@ EMPTY_EXAMPLES = Examples(
 def make_examples(
     posts: Iterable[PostWithNews],
     search: Search,
-    relevance: Ranker,
+    judges: Judges,
     closing: Closing = goes_on,
     never: Never = NEVER,
 ) -> Examples:
-    """The candidates of posts, each from its own past, with what relevance thinks of them.
+    """The candidates of posts, each from its own past, with what the other judges say of them.
 
     What `search` knows by itself must be older than all of them; `never` are keys that do not
     count, by the post's id: what the posts were searched for.
@@ -129,8 +129,7 @@ def make_examples(
             batch, search.candidates(unanswered, unwanted, closed), strict=True
         ):
             wanted = {tag.key for tag in read.post.hashtags}
-            found.features[:, ON_TOPIC] = relevance.probabilities(found.features)
-            features.append(found.features)
+            features.append(judges.told(found.features))
             used.append(np.array([key in wanted for key in found.keys], np.uint8))
             keys.append(found.keys)
             gold.append(len(wanted))
@@ -204,15 +203,14 @@ def calibrated(ranker: Ranker, held_out: Sequence[Examples]) -> Ranker:
     """The ranker with scores that mean what they say on these posts."""
     scores = np.concatenate([ranker.scores(part.features) for part in held_out])
     used = np.concatenate([part.used for part in held_out])
-    on_topic = np.concatenate([part.features[:, ON_TOPIC] for part in held_out])
-    return ranker._replace(calibration=isotonic(scores, used, on_topic))
+    return ranker._replace(calibration=isotonic(scores, used))
 
 
 def situations(
     posts: Sequence[PostWithNews],
     remembered: Sequence[Remembered],
     searching: Callable[[Memory], Search],
-    relevance: Ranker,
+    judges: Judges,
     config: RankerConfig,
     never: Never = NEVER,
 ) -> dict[str, Examples]:
@@ -235,7 +233,7 @@ def situations(
     def examples(
         reads: Iterable[PostWithNews], search: Search, closing: Closing = goes_on
     ) -> Examples:
-        return make_examples(reads, search, relevance, closing, never)
+        return make_examples(reads, search, judges, closing, never)
 
     return {
         "online": examples(dealt["online"], full),
@@ -295,20 +293,26 @@ def joined(parts: Iterable[Examples]) -> Examples:
     )
 
 
-def chosen_of(parts: Sequence[Examples], floor: float) -> float:
-    """P(chosen | on topic) of all that is shown: what was used / what is on topic."""
-    used = on_topic = 0.0
-    for part in parts:
-        chance = part.features[:, ON_TOPIC]
-        used += float(part.used[chance >= floor].sum())
-        on_topic += float(chance[chance >= floor].sum())
-    return round(used / on_topic, 4) if on_topic else 0.0
+def as_often_as_used(choice: Ranker, newcomers: Sequence[Examples], floor: float) -> Ranker:
+    """The choice of anyone with probabilities that sum to what was used of all that is shown.
+
+    P(chosen | on topic) = c / (1 + exp(-score)), c = used / sum of P(on topic) / (1 + exp(-score))
+    """
+    used = expected = 0.0
+    for part in newcomers:
+        shown = part.features[part.features[:, ON_TOPIC] >= floor]
+        used += float(part.used[part.features[:, ON_TOPIC] >= floor].sum())
+        expected += float((shown[:, ON_TOPIC] / (1 + np.exp(-shown[:, CHOICE]))).sum())
+    scores = np.linspace(-8, 8, 161)
+    share = used / expected if expected else 0.0
+    return choice._replace(
+        calibration=Calibration(scores, np.minimum(1, share / (1 + np.exp(-scores))))
+    )
 
 
 def hits(ranker: Ranker, examples: Examples, most: int = 5) -> Array:
     """For each post and rank up to `most` whether that suggestion was used."""
-    scores = ranker.probabilities(examples.features) * examples.features[:, ON_TOPIC]
-    scores += 1e-9 * ranker.scores(examples.features)  # where the curve is flat
+    scores = ranker.scores(examples.features)
     found = np.zeros((len(examples.sizes), most))
     for post, (start, end) in enumerate(pairwise(examples.starts.tolist())):
         best = np.argsort(-scores[start:end], kind="stable")[:most]

@@ -25,7 +25,7 @@ from hashnews.learn.examples import (
     SITUATIONS,
     Examples,
     RankerConfig,
-    chosen_of,
+    as_often_as_used,
     fit,
     situations,
     suggested,
@@ -40,12 +40,12 @@ from hashnews.suggest.candidates import Search
 from hashnews.suggest.judges import Judges
 from hashnews.suggest.lexicon import Lexicon, shipped_lexicon
 from hashnews.suggest.memory import Memory
-from hashnews.suggest.model import ModelConfig, SuggesterFiles, save_model, shipped_model
+from hashnews.suggest.model import ModelConfig, load_judges, save_model, shipped_model
 from hashnews.suggest.prior import Prior, known_hashtags, merged, prior_of
 from hashnews.suggest.query import with_news
 from hashnews.suggest.ranker import Ranker
 from hashnews.text.entities import load_finder
-from hashnews.text.meaning import shipped_meaning
+from hashnews.text.meaning import load_encoder
 from hashnews.text.segment import shipped_segmenter
 from hashnews.times import time_of
 
@@ -73,6 +73,8 @@ class SuggesterConfig(Config):
     sets: tuple[PostSet, ...]
     generator: Path | None = None
     """A trained generator to ship: its hashtags become candidates."""
+    encoder: str | None = None
+    """The plug-in that encodes meaning; default: the shipped one, which relevance knows."""
     beams: int = 10
     warm_up: float = 0.2
     """The share of the oldest posts that only fill the memory."""
@@ -81,7 +83,7 @@ class SuggesterConfig(Config):
     most: int = 6000
     """Posts of a set that teach, drawn at random where there are more."""
     relevance: Path | None = None
-    """A suggester whose relevance is used; default: the shipped one."""
+    """A suggester whose relevance and choice of anyone are used; default: the shipped one."""
     ranker: RankerConfig = RankerConfig()
 
 
@@ -102,8 +104,8 @@ def train(
     """Train a suggester and write its directory; `command` is kept in its manifest."""
     if not config.sets:
         raise ConfigError("there are no posts to learn from: name --posts and --news")
-    relevance = Ranker.load(SuggesterFiles(config.relevance or shipped_model()).relevance)
-    lessons = [_lessons(config, chosen, relevance, watch) for chosen in config.sets]
+    judges = load_judges(config.relevance or shipped_model())
+    lessons = [_lessons(config, chosen, judges, watch) for chosen in config.sets]
     taught = [part for lesson in lessons for part in lesson.taught.values()]
     held_out = [part for lesson in lessons for part in lesson.held_out.values()]
     ranker = fit(config.ranker, taught, held_out)
@@ -120,10 +122,13 @@ def train(
         "held_out": figures,
     }
     named = None if config.generator is None else os.path.relpath(config.generator, out)
-    newcomer = chosen_of([lesson.held_out["newcomer"] for lesson in lessons], ModelConfig().floor)
-    settings = ModelConfig(generator=named, beams=config.beams, newcomer=newcomer)
+    settings = ModelConfig(generator=named, beams=config.beams, encoder=config.encoder)
+    newcomers = [lesson.held_out["newcomer"] for lesson in lessons]
+    choice = as_often_as_used(judges.choice, newcomers, settings.floor)
     prior = merged([lesson.prior for lesson in lessons])
-    save_model(out, Judges(relevance, ranker, newcomer), settings, prior, _card(about), about)
+    second = judges.network if config.encoder is None else None  # it knows one encoder's vectors
+    judges = judges._replace(choice=choice, ranker=ranker, network=second)
+    save_model(out, judges, settings, prior, _card(about), about)
     return ranker
 
 
@@ -137,7 +142,7 @@ def digests(files: Iterable[Path]) -> dict[str, str]:
     return known
 
 
-def _lessons(config: SuggesterConfig, chosen: PostSet, relevance: Ranker, watch: Watch) -> Lessons:
+def _lessons(config: SuggesterConfig, chosen: PostSet, judges: Judges, watch: Watch) -> Lessons:
     named = chosen.generator or config.generator
     generator = None if named is None else Generator.load(named)
     with NewsStore(chosen.news) as store:
@@ -169,14 +174,16 @@ def _lessons(config: SuggesterConfig, chosen: PostSet, relevance: Ranker, watch:
         # What the calendar says of a post is a year older by itself.
         before = known_hashtags(post for post in posts if post.posted < began)
         lexicon = shipped_lexicon() if chosen.lexicon is None else Lexicon.load(chosen.lexicon)
-        knows = prior._replace(hashtags=before, lexicon=lexicon, meaning=shipped_meaning())
+        encoder = load_encoder(config.encoder)
+        lexicon = lexicon if config.encoder is None else lexicon.encoded(encoder)
+        knows = prior._replace(hashtags=before, lexicon=lexicon, meaning=encoder)
 
         def searching(memory: Memory) -> Search:
             return Search(memory, generator, knows, config.beams)
 
         def lessons(some: Sequence[PreparedPost], what: str) -> dict[str, Examples]:
             read = [at for post in watch(some, what) for at in with_news(retriever, store, [post])]
-            return situations(read, posts, searching, relevance, config.ranker, never)
+            return situations(read, posts, searching, judges, config.ranker, never)
 
         taught, held_out = lessons(some, "taught"), lessons(usable[last:], "held out")
         return Lessons(taught, held_out, prior)

@@ -10,15 +10,17 @@ import numpy as np
 from hashnews.arrays import Array
 from hashnews.generate.batch import Example
 from hashnews.generate.generator import Generated, Generator
+from hashnews.suggest.emoji import emoji_words
 from hashnews.suggest.evidence import Evidence, Look, Scratch
 from hashnews.suggest.memory import Memory, View
 from hashnews.suggest.prior import NOTHING, Prior
 from hashnews.suggest.query import Popularity, PostWithNews, Query, unknown
-from hashnews.suggest.sources import FEATURES, PLACE, RANKED, SOURCES
+from hashnews.suggest.sources import FEATURES, PLACE, RANKED, SOURCES, optional_sources
 from hashnews.suggest.sources.base import Proposal
 from hashnews.text.meaning import Vectors
 
 EMPTY: Array = np.zeros((0, len(FEATURES)), np.float32)
+NO_VECTORS: Vectors = np.zeros((0, 1), np.float32)
 
 
 class Candidates(NamedTuple):
@@ -29,11 +31,25 @@ class Candidates(NamedTuple):
     tags: Array
     evidence: Evidence
     features: Array = EMPTY
+    extra: int = 0  # the last so many were brought by optional sources alone
+    vectors: Vectors = NO_VECTORS  # the meaning of each
 
     def feature(self, name: str) -> Array:
         """One feature of all candidates."""
         column: Array = self.features[:, PLACE[name]]
         return column
+
+    def ordinary(self) -> Candidates:
+        """The candidates without those that optional sources alone brought."""
+        size = len(self.keys) - self.extra
+        evidence = self.evidence.of(range(size))
+        return Candidates(
+            self.keys[:size],
+            self.words[:size],
+            self.tags[:size],
+            evidence,
+            vectors=self.vectors[:size],
+        )
 
 
 def find(
@@ -54,22 +70,49 @@ def find(
     proposed.sort(key=lambda proposal: not proposal.only_known)
     look = Look(view, scratch, query.body)
     kept = {memory.tags.names[tag]: (tag, memory.words[tag]) for tag in look.best().tolist()}
-    numbers = np.array([memory.tags.get(proposal.key, -1) for proposal in proposed], np.int64)
-    known = view.is_known(numbers).tolist()
-    for proposal, number, used in zip(proposed, numbers.tolist(), known, strict=True):
-        if used:
-            kept.setdefault(proposal.key, (number, memory.words[number]))
-        elif not proposal.only_known:
-            kept.setdefault(proposal.key, (-1, proposal.words))
-    for key in ("", *query.given, *never):
+    _keep(kept, proposed, view)
+    unwanted = {"", *query.given, *never}
+    ordinary = len(kept.keys() - unwanted)
+    _keep(kept, [one for source in optional_sources() for one in source.propose(query)], view)
+    for key in unwanted:
         kept.pop(key, None)
     tags = np.array([tag for tag, _ in kept.values()], np.int64)
-    evidence = look.evidence(tags)
-    return Candidates(list(kept), [parts for _, parts in kept.values()], tags, evidence)
+    words = [parts for _, parts in kept.values()]
+    extra = len(kept) - ordinary
+    return Candidates(list(kept), words, tags, look.evidence(tags), extra=extra)
+
+
+def _keep(
+    kept: dict[str, tuple[int, tuple[str, ...]]], proposed: Sequence[Proposal], view: View
+) -> None:
+    """Add what is proposed and new: its number in the memory, -1 if it has none, and its words."""
+    if not proposed:
+        return
+    memory = view.memory
+    keys = [proposal.key for proposal in proposed]
+    numbers = np.array([memory.tags.get(key, -1) for key in keys], np.int64)
+    known = view.is_known(numbers).tolist()
+    for proposal, key, number, used in zip(proposed, keys, numbers.tolist(), known, strict=True):
+        if used:
+            kept.setdefault(key, (number, memory.words[number]))
+        elif not proposal.only_known:
+            kept.setdefault(key, (-1, proposal.words))
 
 
 def with_features(query: Query, found: Candidates) -> Candidates:
-    """Candidates with the columns of all sources."""
+    """Candidates with the columns of all sources.
+
+    Some columns compare a candidate with the others. What optional sources bring is compared with
+    all, but changes nothing for those that are there without them.
+    """
+    found = found._replace(vectors=query.vectors_of(found.words))
+    table = _columns(query, found)
+    if found.extra:
+        table[: -found.extra] = _columns(query, found.ordinary())
+    return found._replace(features=table)
+
+
+def _columns(query: Query, found: Candidates) -> Array:
     table = np.zeros((len(found.keys), len(FEATURES)), np.float32)
     if found.keys:
         at = 0
@@ -81,7 +124,7 @@ def with_features(query: Query, found: Candidates) -> Candidates:
         at += len(RANKED)
         best = np.maximum(1e-9, ranked.max(axis=0))
         table[:, at : at + len(RANKED)] = ranked / best
-    return found._replace(features=table)
+    return table
 
 
 def ranks(columns: Array) -> Array:
@@ -141,7 +184,8 @@ class Search:
         meaning = self._prior.meaning
         if meaning is None:
             return [None] * len(posts)
-        return list(meaning.of_posts([read.post.body for read in posts]))
+        bodies = (read.post.body for read in posts)
+        return list(meaning.of_posts([" ".join([body, *emoji_words(body)]) for body in bodies]))
 
     def written(self, posts: Sequence[PostWithNews], n: int) -> list[list[Generated]]:
         """What the generator writes for each post, where there is one."""

@@ -1,10 +1,14 @@
 """Families of hashtags: of those that say the same, one is shown and the others are its variants.
 
 #Flood, #Floods and #Flooding are one family, so are #Tyson and #CicelyTyson where that is the name,
-and #SuperBowl and #SuperBowlLVI. #Mars and #MarsRover are two.
+#Rainbow and #RainbowBridge where the post says no other rainbow (but a name stands on its own),
+#SuperBowl and #SuperBowlLVI, #NewZealand and #Zealand, which nobody uses, and topics that mean the
+same, #Grandma and #Grandmother. #Mars and #MarsRover are two.
 """
 
 from __future__ import annotations
+
+from functools import lru_cache
 
 import regex
 
@@ -15,6 +19,7 @@ Words = tuple[str, ...]
 YEAR = regex.compile(r"(19|20)?\d\d|[ivxl]{2,}")  # 2022, 22, lvi
 
 
+@lru_cache(20_000)
 def stems(words: Words) -> Words:
     """Words as they are compared: stemmed, without a year at the end."""
     if len(words) > 1 and YEAR.fullmatch(words[-1]):
@@ -27,9 +32,15 @@ def are_family(query: Query, one: Words, other: Words) -> bool:
     first, second = stems(one), stems(other)
     if "".join(first) == "".join(second):
         return True
+    if query.lexicon.are_alike("".join(one), "".join(other)):
+        return True
     shorter, longer = sorted((first, second), key=len)
-    whole = one if longer == first else other
-    return query.is_name(whole) and _within(shorter, longer)
+    whole, part = (one, other) if longer == first else (other, one)
+    if not _within(shorter, longer):
+        return False
+    if query.entry("".join(part)) is None:
+        return True
+    return query.is_name(whole) or (query.is_within(part) and not query.is_name(part))
 
 
 def _within(shorter: Words, longer: Words) -> bool:

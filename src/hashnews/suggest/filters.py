@@ -19,6 +19,7 @@ from hashnews.suggest.candidates import Candidates
 from hashnews.suggest.memory import View
 from hashnews.suggest.query import Query
 from hashnews.text.segment import Counts
+from hashnews.text.tokens import words as title_words
 
 SHORTEST_SLIP = 6  # letters: shorter hashtags differ by a letter and mean another thing
 RARE = 2  # uses, at most, of what may be a slip
@@ -26,6 +27,12 @@ RARER = 300  # times rarer in running text is the rarest word of a misspelling
 MORE_COMMON = 10  # times as often used: then the other is what was meant
 # A small memory tells little of what its hashtags are about: then hashtag or headline must be near.
 MANY, NEAR = 500, 0.3
+NEAREST = 3  # articles whose headlines give the tone
+HEADLINED = 0.5  # the weight of the headlines that make a reporter the topic
+FEASTS = {("new", "year"), ("new", "years"), ("may", "day")}
+MONTHS = frozenset(
+    "january february march april may june july august september october november december".split()
+)
 PRIVATE = 5  # uses by one author alone that make a label of that author's own
 
 
@@ -59,6 +66,57 @@ def shipped_blocked() -> Blocked:
     """The block list that comes with the package."""
     listed = resources.files("hashnews.suggest") / "data" / "blocked.txt"
     return Blocked(listed.read_text("utf-8").splitlines())
+
+
+@lru_cache(8)
+def _listed(name: str) -> frozenset[str]:
+    """The words of a list of the package; lines that begin with `#` say what they are."""
+    lines = (resources.files("hashnews.suggest") / "data" / name).read_text("utf-8").splitlines()
+    return frozenset(word for line in lines if not line.startswith("#") for word in line.split())
+
+
+def beside_the_point() -> frozenset[str]:
+    """Peoples, reporters and networks: what the news says of everything."""
+    return _listed("beside.txt")
+
+
+def says_when(words: tuple[str, ...]) -> bool:
+    """Whether a hashtag says when and not what: #LastNight, #Day3; feasts and dates do not."""
+    if words[:2] in FEASTS or (words[0] in MONTHS and words[-1].isdecimal()):
+        return False
+    of_time = _listed("when.txt") | MONTHS
+    return all(word in of_time or word.isdecimal() for word in words)
+
+
+@lru_cache(1)
+def _tone() -> dict[str, frozenset[str]]:
+    """Words of grief and words of joy."""
+    listed = (resources.files("hashnews.suggest") / "data" / "tone.txt").read_text("utf-8")
+    found: dict[str, set[str]] = {"grave": set(), "merry": set()}
+    for line in listed.splitlines():
+        if not line.startswith("#"):
+            tone, words = line.split(":")
+            found[tone].update(words.split())
+    return {tone: frozenset(words) for tone, words in found.items()}
+
+
+def is_out_of_place(query: Query, key: str, words: tuple[str, ...]) -> bool:
+    """Whether a hashtag of joy stands where there is grief, or one of grief where there is joy.
+
+    What the post says itself is never so. A merry post gets nothing that a grave headline says.
+    """
+    merry, grave = _tone()["merry"], _tone()["grave"]
+    said, told = set(query.words), query.in_news.get(key)
+    if key in query.in_post:
+        return False
+    if said & merry and not said & grave:
+        titles = [query.news_read[one][1] for one in told.articles] if told else []
+        return not grave.isdisjoint(" ".join(titles).split())
+    if merry.isdisjoint(words):
+        return False
+    near = zip(query.articles[:NEAREST], query.title_meanings.tolist(), strict=False)
+    titles = [article.title for article, how_near in near if how_near > NEAR]
+    return not grave.isdisjoint((*query.words, *title_words(" ".join(titles))))
 
 
 def is_slip(view: View, key: str, words: tuple[str, ...], counts: Counts) -> bool:
@@ -102,8 +160,10 @@ def is_said(query: Query, found: Candidates, place: int) -> bool:
     key, words = found.keys[place], found.words[place]
     if found.tags[place] >= 0 or key in query.in_news or key in query.in_post:
         return True
-    if any(key == entry.key for entry in query.near_topics):
+    if key in query.near_keys:
         return True
+    if place >= len(found.keys) - found.extra and query.entry(key) is not None:
+        return True  # brought by an optional source, and people do use it
     return len(words) == 1 and words[0] in query.said  # words put together make scraps
 
 
@@ -129,34 +189,46 @@ class Filters(NamedTuple):
     blocked: Blocked
     counts: Counts
 
-    def is_known(self, query: Query, key: str, words: tuple[str, ...]) -> bool:
+    def is_known(self, query: Query, found: Candidates, place: int) -> bool:
         """Whether people use a hashtag, or it is a name: what is left are scraps and plain words.
 
-        A run of words of a headline is one only if the post says it, too; `#showered` and a slip of
-        the pen are none at all.
+        A run of words is one only if post and headlines say it; `#showered`, `#25Million` and a
+        slip of the pen are none at all.
         """
-        if query.is_name(words):
-            return not query.is_glued(words)
+        key, words = found.keys[place], found.words[place]
+        headlined = found.feature("news_title")[place] >= HEADLINED
+        if key in beside_the_point() and key not in query.in_post and not headlined:
+            return False
         if query.entry(key) is not None:
             return True
+        if words[0][0].isdecimal() or query.mentioned.issuperset(words):
+            return False
+        if query.is_name(words):
+            return not query.is_glued(words)
         if len(words) == 1:
             return key in query.in_news and key in self.counts.words
-        return key in query.in_post
+        if len(words) > 2 and query.is_glued(words):  # #BerlinDerby, but no #FloydProtestsSpread
+            return False
+        return key in query.in_post and key in query.in_news
 
     def lets_pass(self, query: Query, found: Candidates, place: int) -> bool:
         """Whether a candidate is a good hashtag for a post."""
         key, words, tag = found.keys[place], found.words[place], int(found.tags[place])
         if self.blocked.holds(key, words) or not is_said(query, found, place):
             return False
-        if tag < 0 and not self.is_known(query, key, words):
+        if is_out_of_place(query, key, words) and not found.feature("own")[place]:
+            return False
+        if tag < 0 and (says_when(words) or not self.is_known(query, found, place)):
             return False
         if not query.is_english:  # what is known of words is known of English ones
             return tag >= 0 or key in query.in_post
         if key in query.in_post:
             return True
         view, told = found.evidence.view, query.in_news.get(key)
-        near = max(found.feature("meaning")[place], found.feature("news_meaning")[place])
-        if 0 < view.size < MANY and near < NEAR:
+        near = max(
+            found.feature(name)[place] for name in ("meaning", "news_meaning", "own_nearest")
+        )
+        if tag >= 0 and view.size < MANY and near < NEAR:
             return False
         if told is not None:
             return True

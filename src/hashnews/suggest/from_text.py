@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from hashnews.text.stopwords import GENERIC_WORDS, STOP_WORDS
@@ -26,6 +27,7 @@ class NewsArticle(NamedTuple):
     title: str
     entities: Sequence[str]
     score: float
+    covered: float = 0.0  # how much of what the post says it says, too
 
 
 class FromText(NamedTuple):
@@ -64,23 +66,19 @@ def in_news(articles: Sequence[NewsArticle]) -> dict[str, FromText]:
     weight(h) = sum of s(d)^2 over the articles d that say h / sum of s(d)^2 over all of them
     """
     total = sum(article.score**2 for article in articles) or 1.0
-    weight: dict[str, float] = {}
-    read: dict[str, tuple[Words, str | None]] = {}
-    told_by: dict[str, list[str]] = {}
+    found: dict[str, FromText] = {}
     for article in articles:
-        share = article.score**2 / total
+        share, by = article.score**2 / total, (article.id,)
         for key, parts, name in _said(article.title, tuple(article.entities)):
-            if key in weight:
-                weight[key] += share
-                told_by[key].append(article.id)
-                if name is not None and read[key][1] is None:
-                    read[key] = (parts, name)
+            known = found.get(key)
+            if known is None:
+                found[key] = FromText(parts, share, name, by)
             else:
-                weight[key], told_by[key], read[key] = share, [article.id], (parts, name)
-    return {
-        key: FromText(parts, weight[key], name, tuple(told_by[key]))
-        for key, (parts, name) in read.items()
-    }
+                said, weight, named, told_by = known
+                if named is None and name is not None:
+                    said, named = parts, name
+                found[key] = FromText(said, weight + share, named, told_by + by)
+    return found
 
 
 @lru_cache(20_000)
@@ -96,10 +94,21 @@ def _said(title: str, entities: tuple[str, ...]) -> list[tuple[str, Words, str |
 
 
 @lru_cache(100_000)
+def words_of_name(name: str) -> Words:
+    """The words of a name: names come again and again."""
+    return tuple(words(name))
+
+
+@lru_cache(100_000)
 def _name(name: str) -> list[tuple[str, Words]]:
     """A name as a hashtag, if it can be one."""
-    parts = tuple(words(name))
+    parts = words_of_name(name)
     return [("".join(parts), parts)] if fits(parts, LONGEST_NAME) else []
+
+
+def keys_of(article: NewsArticle) -> list[str]:
+    """The keys of an article's names, one per mention."""
+    return [key for name in article.entities for key, _ in _name(name)]
 
 
 def phrases(said: Sequence[str]) -> list[tuple[str, Words]]:
@@ -124,6 +133,7 @@ def fits(parts: Words, most: int) -> bool:
         and not key.isdecimal()
         and parts[0] not in EMPTY
         and parts[-1] not in EMPTY
+        and all(one != other for one, other in pairwise(parts))  # no #NikeNike
     )
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hashnews.arrays import Array, Numbering, compiled, starts_of
+from hashnews.arrays import Array, Numbering, compiled, lower_bound, starts_of
 from hashnews.index.post_segments import PostSegments, folder_of_posts
 from hashnews.index.segment import RowUses, Segment, TagUses
 from hashnews.news.store import NewsStore
@@ -300,6 +300,15 @@ class View:
                 found.append((part, int(first[0]), int(last[0])))
         return found
 
+    def days_used(self, tag: int, days: int) -> list[int]:
+        """How often a hashtag was used on each of the last days, oldest first."""
+        counts = np.zeros(days, np.int64)
+        for part, first, last in self._uses(tag):
+            times = part.segment.times[part.segment.tag_uses.rows[first:last]]
+            ago = (self.moment - times) // A_DAY
+            counts += np.bincount(ago[ago < days], minlength=days)
+        return [int(count) for count in counts[::-1]]
+
     def users(self, tag: int) -> Array:
         """Who used a hashtag before the post, use by use."""
         found = [np.zeros(0, np.int32)]
@@ -336,7 +345,7 @@ class View:
 @compiled
 def local_number(wanted: int, numbers: Numbers) -> int:
     """A segment's own number of a hashtag or user; -1 where it has none."""
-    at = np.searchsorted(numbers.ordered, wanted)
+    at = lower_bound(numbers.ordered, wanted)
     return numbers.places[at] if at < len(numbers.ordered) and numbers.ordered[at] == wanted else -1
 
 
@@ -352,10 +361,10 @@ def used_within(
             start, end = uses.starts[tag], uses.starts[tag + 1]
             firsts[n] = start
             if uses.rows[start] < low:  # mostly all of a part is within
-                firsts[n] += np.searchsorted(uses.rows[start:end], low)
+                firsts[n] += lower_bound(uses.rows[start:end], low)
             lasts[n] = end
             if uses.rows[end - 1] >= limit:
-                lasts[n] = start + np.searchsorted(uses.rows[start:end], limit)
+                lasts[n] = start + lower_bound(uses.rows[start:end], limit)
     return firsts, lasts
 
 

@@ -6,7 +6,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from hashnews.config import Config, explain
 from hashnews.errors import DataError, ModelError
@@ -16,10 +16,11 @@ from hashnews.suggest.calendar import Calendar
 from hashnews.suggest.filters import Blocked, shipped_blocked
 from hashnews.suggest.judges import Judges
 from hashnews.suggest.lexicon import shipped_lexicon
+from hashnews.suggest.network import SecondOpinion
 from hashnews.suggest.prior import NOTHING, Prior
 from hashnews.suggest.ranker import Ranker
 from hashnews.text.hashtags import key_of
-from hashnews.text.meaning import shipped_meaning
+from hashnews.text.meaning import load_encoder
 
 KIND = "suggester"
 
@@ -31,7 +32,9 @@ class SuggesterFiles:
         self.directory = directory
         self.config = directory / "config.json"
         self.relevance = directory / "relevance.npz"
+        self.choice = directory / "choice.npz"
         self.ranker = directory / "ranker.npz"
+        self.network = directory / "network.npz"
         self.card = directory / "README.md"
         self.known = directory / "known.txt"  # hashtags as people write them, one a line
         self.calendar = directory / "calendar.txt"  # days of hashtags
@@ -43,16 +46,22 @@ class ModelConfig(Config):
 
     generator: str | None = None
     """The generator's directory, as seen from the suggester's."""
-    beams: int = 10
+    beams: int = Field(10, ge=1, le=200)
     """Hashtags the generator writes for a post."""
-    days: float = 400
+    encoder: str | None = None
+    """The plug-in that encodes meaning; None: the one that ships."""
+    days: float = Field(400, gt=0, le=36_500)
     """Older posts are not remembered."""
-    floor: float = 0.5
+    floor: float = Field(0.55, ge=0, le=1)
     """What is on topic with a lower probability is not shown."""
-    unsaid: float = 0.6
-    """The same for what neither the post nor the memory says: news and lexicon may be beside it."""
-    newcomer: float = 0.05
-    """How much of what is on topic is chosen, where there is no memory to tell."""
+    of_best: float = Field(0.75, ge=0, le=1)
+    """Beside one that is surely on topic, those are not shown that are less so than this share."""
+    remembered: float = Field(0.35, ge=0, le=1)
+    """The same for what the author, or a large memory, has used: that it was used says much."""
+    proposed: float = Field(0.45, ge=0, le=1)
+    """The same of hashtags that a language model proposes, too."""
+    hearsay: float = Field(0.62, ge=0, le=1)
+    """The same for what no word of the post speaks for: likeness alone, or a part of the news."""
 
 
 class Model(NamedTuple):
@@ -86,20 +95,25 @@ class Model(NamedTuple):
             calendar = Calendar.read(files.calendar.read_text("utf-8").splitlines())
         except (OSError, UnicodeDecodeError, DataError) as error:
             raise ModelError(f"{directory}: cannot be read: {error}") from None
-        prior = Prior(
-            {key_of(form): form for form in written},
-            calendar,
-            shipped_lexicon(),
-            shipped_meaning(),
-        )
-        judges = Judges(Ranker.load(files.relevance), Ranker.load(files.ranker), config.newcomer)
-        return cls(directory, config, judges, blocked, prior, about)
+        encoder, lexicon = load_encoder(config.encoder), shipped_lexicon()
+        if config.encoder is not None:
+            lexicon = lexicon.encoded(encoder)
+        prior = Prior({key_of(form): form for form in written}, calendar, lexicon, encoder)
+        return cls(directory, config, load_judges(directory), blocked, prior, about)
 
     @property
     def generator(self) -> Path | None:
         """Where its generator is."""
         named = self.config.generator
         return None if named is None else self.directory / named
+
+
+def load_judges(directory: Path) -> Judges:
+    """The judges of a suggester's directory."""
+    files = SuggesterFiles(directory)
+    second = SecondOpinion.load(files.network) if files.network.exists() else None
+    relevance, choice = Ranker.load(files.relevance), Ranker.load(files.choice)
+    return Judges(relevance, choice, Ranker.load(files.ranker), second)
 
 
 def save_model(
@@ -114,7 +128,10 @@ def save_model(
     with new_directory(directory, KIND, about) as scratch:
         files = SuggesterFiles(scratch)
         judges.relevance.save(files.relevance)
+        judges.choice.save(files.choice)
         judges.ranker.save(files.ranker)
+        if judges.network:
+            judges.network.save(files.network)
         files.config.write_text(config.model_dump_json(indent=2) + "\n", "utf-8")
         known = prior.hashtags.values()
         files.known.write_text("".join(f"{form}\n" for form in known), "utf-8")

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from hashnews.posts.table import Remembered
 from hashnews.suggest.calendar import SEVERAL, Calendar, calendar_of
 from hashnews.suggest.lexicon import EMPTY, Lexicon
-from hashnews.text.meaning import Meaning
+from hashnews.text.meaning import TextEncoder
 
 
 class Prior(NamedTuple):
@@ -18,7 +18,7 @@ class Prior(NamedTuple):
     hashtags: Mapping[str, str] = {}  # by key, as people write them: the generator may write these
     calendar: Calendar = Calendar()
     lexicon: Lexicon = EMPTY
-    meaning: Meaning | None = None
+    meaning: TextEncoder | None = None
 
 
 NOTHING = Prior()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -17,17 +17,38 @@ from hashnews.news.store import NewsStore
 from hashnews.records import Article, ContextWord, PreparedPost, Retrieved
 from hashnews.retrieve.all_words import AllWordsRetriever
 from hashnews.suggest.calendar import Season
-from hashnews.suggest.from_text import FromText, NewsArticle, in_news, in_post
-from hashnews.suggest.lexicon import LexiconEntry
+from hashnews.suggest.emoji import emoji_words
+from hashnews.suggest.from_text import (
+    LONGEST_NAME,
+    FromText,
+    NewsArticle,
+    in_news,
+    in_post,
+    keys_of,
+    words_of_name,
+)
+from hashnews.suggest.lexicon import Lexicon, LexiconEntry
 from hashnews.suggest.prior import NOTHING, Prior
 from hashnews.text.language import is_english
-from hashnews.text.meaning import Vectors
+from hashnews.text.meaning import Vectors, similarity, unit
+from hashnews.text.stopwords import STOP_WORDS
 from hashnews.text.tokens import words
 from hashnews.times import A_DAY, microseconds
 
 WORD = regex.compile(r"\w+")
+DIGITS = "0123456789"
+MENTION = regex.compile(r"[@＠][\w.@-]+")
 SHOUTING = 4  # words in capitals
 TOPICS = 60  # of the lexicon that may be candidates
+BEST_ARTICLES = 10  # whose headlines are searched for cues
+# How much nearer a cue brings a topic, one of the post and one of the news; more than three do not.
+CUE, NEWS_CUE, ENOUGH = 0.2, 0.4, 3.0
+READ_FOR_COVER, COVER_LETTERS = 8, 2500  # articles, and how much of each, that may cover the post
+COMPANY = 8  # the nearest topics: what is about the post is about what they are about
+EVERYBODY = 20_000  # people: a word that all of them say covers nothing
+# Names of an article that are read, and letters of one: one article must not hold up a post.
+MOST_NAMES, LONGEST_NAME_READ = 300, 200
+LONGEST_RUN = 8  # words
 UNSAID = -3.0  # log-probability, at least, of a known hashtag that neither post nor news says
 
 
@@ -38,6 +59,7 @@ class PostWithNews(NamedTuple):
     moment: int
     context: list[ContextWord]
     articles: list[tuple[Retrieved, Article]]
+    proposed: tuple[tuple[str, ...], ...] = ()  # by the user's language model, as words
 
     def unanswered(self) -> PostWithNews:
         """The post as it was before its author chose hashtags."""
@@ -50,8 +72,8 @@ def with_news(
     """Posts with the articles and context words that are found for them."""
     read = []
     for post, context in zip(posts, retriever.retrieve_all(posts), strict=True):
-        stored = ((found, store.get(found.id)) for found in context.articles)
-        articles = [(found, article) for found, article in stored if article is not None]
+        stored = store.get_all([found.id for found in context.articles])
+        articles = [(found, stored[found.id]) for found in context.articles if found.id in stored]
         moment = microseconds(post.created_at or datetime.now(UTC))
         read.append(PostWithNews(post, moment, context.words, articles))
     return read
@@ -76,16 +98,26 @@ class Query:
         popularity: Popularity = unknown,
         vector: Vectors | None = None,
     ):
-        self.user, self.body, self.entities = read.post.user, read.post.body, read.post.entities
+        self.user, self.body = read.post.user, read.post.body
+        self.entities = [name for name in read.post.entities if len(name) <= LONGEST_NAME_READ]
         self.moment = read.moment
+        self.proposed = {"".join(parts): parts for parts in read.proposed}
         self.context: Sequence[ContextWord] = read.context
         self.words = words(self.body)
+        self.shown = emoji_words(self.body)
         self.given = frozenset(tag.key for tag in (*read.post.hashtags, *read.post.inline))
         self.fit = read.articles[0][0].score if read.articles else 0.0
         best = self.fit or 1.0
+        self.lexicon, self._meaning, self._vector = prior.lexicon, prior.meaning, vector
         self.articles = [
-            NewsArticle(article.id, article.title, article.entities or (), found.score / best)
-            for found, article in read.articles
+            NewsArticle(
+                article.id,
+                article.title,
+                _names_of(article),
+                found.score / best,
+                self._covered(article) if at < READ_FOR_COVER else 0.0,
+            )
+            for at, (found, article) in enumerate(read.articles)
         ]
         said = {*self.words, *(word.word for word in self.context)}
         self.generated = {
@@ -93,7 +125,6 @@ class Query:
         }
         self._popularity = popularity
         self.season: Mapping[str, Season] = prior.calendar.season(self.moment)
-        self.lexicon, self._meaning, self._vector = prior.lexicon, prior.meaning, vector
 
     def popularity(self, name: str) -> float:
         """TP of a name of the news: above 1, it is on the rise."""
@@ -102,7 +133,7 @@ class Query:
     @cached_property
     def is_english(self) -> bool:
         """Whether the post is in the language that everything here knows."""
-        return is_english(self.words, self.lexicon.worth)
+        return is_english(words(MENTION.sub(" ", self.body)), self.lexicon.worth)
 
     @cached_property
     def in_post(self) -> dict[str, FromText]:
@@ -110,22 +141,85 @@ class Query:
         return in_post(self.words, self.entities)
 
     @cached_property
+    def _places(self) -> defaultdict[str, list[int]]:
+        """Where the post says each of its words."""
+        found: defaultdict[str, list[int]] = defaultdict(list)
+        for at, word in enumerate(self.words):
+            found[word].append(at)
+        return found
+
+    @cached_property
+    def _phrases(self) -> defaultdict[int, list[int]]:
+        """Where names and hashtags of several words begin in the post, and where they end."""
+        found: defaultdict[int, list[int]] = defaultdict(list)
+        for start in range(len(self.words)):
+            for end in range(start + 2, min(len(self.words), start + LONGEST_NAME) + 1):
+                spelled = self.in_post.get("".join(self.words[start:end]))
+                if spelled and (spelled.name or self.entry("".join(spelled.words))):
+                    found[start].append(end)
+        return found
+
+    def is_within(self, parts: tuple[str, ...]) -> bool:
+        """Whether the post says words only as a part of a longer name or hashtag."""
+        size = len(parts)
+        begins = self._places.get(parts[0], []) if parts else []
+        places = [at for at in begins if tuple(self.words[at : at + size]) == parts]
+        return bool(places) and all(
+            any(at + size <= end and end - start > size
+                for start in range(at + size - LONGEST_NAME, at + 1)
+                for end in self._phrases.get(start, ()))
+            for at in places
+        )  # fmt: skip
+
+    @cached_property
     def in_news(self) -> dict[str, FromText]:
         """Names and phrases of the retrieved articles, by key."""
         return in_news(self.articles)
 
-    def meaning_of(self, phrases: Sequence[Sequence[str]]) -> Vectors:
-        """How near each phrase is to the post in meaning; 0 where there is no telling."""
+    @cached_property
+    def _weights(self) -> dict[str, float]:
+        """What each word of the post weighs: r(w) = log(everybody / people who say it)."""
+        telling = {word for word in self.words if word not in STOP_WORDS}
+        return {word: max(0.0, math.log(EVERYBODY) + self.rarity(word)) for word in telling}
+
+    def _covered(self, article: Article) -> float:
+        """c(d) = sum of r(w) over the post's words that an article says / sum over all of them."""
+        said = set(words(f"{article.title} {article.text[:COVER_LETTERS]}"))
+        total = sum(self._weights.values())
+        return sum(r for word, r in self._weights.items() if word in said) / total if total else 0.0
+
+    @cached_property
+    def news_read(self) -> dict[str, tuple[NewsArticle, str, Counter[str], int]]:
+        """Each article by id, with the words of its headline and how often it says which names."""
+        read = {}
+        for article in self.articles:
+            names = Counter(keys_of(article))
+            title = f" {' '.join(words(article.title))} "
+            read[article.id] = (article, title, names, max(1, names.total()))
+        return read
+
+    @cached_property
+    def news_weight(self) -> float:
+        """What all articles weigh: sum of s(d)^2."""
+        return sum(article.score**2 for article in self.articles)
+
+    def vectors_of(self, phrases: Sequence[Sequence[str]]) -> Vectors:
+        """The vectors of phrases; zeros where there is no telling."""
         if self._meaning is None or self._vector is None or not phrases:
-            return np.zeros(len(phrases), np.float32)
-        found: Vectors = self._meaning.of_phrases(phrases) @ self._vector
-        return found
+            return np.zeros((len(phrases), 1), np.float32)
+        return self._meaning.of_phrases(phrases)
+
+    def meaning_of(self, vectors: Vectors) -> Vectors:
+        """How near each vector is to the post in meaning; 0 where there is no telling."""
+        if self._vector is None or vectors.shape[1] != len(self._vector):
+            return np.zeros(len(vectors), np.float32)
+        return similarity(vectors, self._vector)
 
     @cached_property
     def _names(self) -> set[tuple[str, ...]]:
         """The names in the post and in its articles, as words."""
         told = (name for article in self.articles for name in article.entities)
-        return {tuple(words(name)) for name in (*self.entities, *told)}
+        return {words_of_name(name) for name in (*self.entities, *told)}
 
     @cached_property
     def _parts(self) -> set[tuple[str, ...]]:
@@ -139,16 +233,33 @@ class Query:
     def is_glued(self, parts: tuple[str, ...]) -> bool:
         """Whether words are a name with something stuck to it: #TysonDies, #ActressCicelyTyson."""
         shortest = 2 if parts in self._names else 1
-        return any(len(run) >= shortest and run in self._names for run in runs(parts))
+        return any(run in self._names and len(run) >= shortest for run in runs(parts))
 
     def is_scrap(self, parts: tuple[str, ...]) -> bool:
         """Whether words are no name but a part of one: #LeagueBaseball."""
         return parts not in self._names and parts in self._parts
 
     @cached_property
+    def _title_vectors(self) -> Vectors:
+        return self.vectors_of([words(article.title) for article in self.articles])
+
+    @cached_property
     def title_meanings(self) -> Vectors:
         """How near each article's headline is to the post."""
-        return self.meaning_of([words(article.title) for article in self.articles])
+        return self.meaning_of(self._title_vectors)
+
+    @cached_property
+    def headlines(self) -> Vectors:
+        """The direction of the headlines; those far from the post do not count."""
+        scores = np.array([article.score for article in self.articles], np.float32)
+        summed = (scores * np.maximum(0, self.title_meanings)) @ self._title_vectors
+        return unit(summed)
+
+    @cached_property
+    def company(self) -> Vectors:
+        """The vectors of the nearest topics of the lexicon, a row each."""
+        rows = [entry.row for entry in self.near_topics[:COMPANY]]
+        return self.lexicon.vectors[rows]
 
     @cached_property
     def topic_meanings(self) -> Vectors:
@@ -158,9 +269,34 @@ class Query:
         return self.lexicon.similar(self._vector)
 
     @cached_property
+    def told(self) -> dict[int, float]:
+        """How much the words and emoji of the post speak for topics of the lexicon, by row."""
+        return self.lexicon.told([*self.words, *self.shown])
+
+    @cached_property
+    def told_by_news(self) -> dict[int, float]:
+        """How much the headlines do: the mean over the best articles, by their scores."""
+        best = self.articles[:BEST_ARTICLES]
+        total = sum(article.score for article in best) or 1.0
+        found: defaultdict[int, float] = defaultdict(float)
+        for article in best:
+            for row, weight in _told(self.lexicon, article.title).items():
+                found[row] += article.score / total * min(ENOUGH, weight)
+        return found
+
+    @cached_property
     def near_topics(self) -> list[LexiconEntry]:
-        """The topics of the lexicon that are nearest to the post."""
-        return self.lexicon.nearest(self.topic_meanings, self.moment, TOPICS)
+        """The topics of the lexicon that are nearest to the post, by meaning and by cues."""
+        near = self.topic_meanings.copy()
+        for told, weight in ((self.told, CUE), (self.told_by_news, NEWS_CUE)):
+            for row, much in told.items():
+                near[row] += weight * min(ENOUGH, much)
+        return self.lexicon.nearest(near, self.moment, TOPICS)
+
+    @cached_property
+    def near_keys(self) -> frozenset[str]:
+        """What makes those topics hashtags of their own."""
+        return frozenset(entry.key for entry in self.near_topics)
 
     def entry(self, key: str) -> LexiconEntry | None:
         """What the lexicon knew of a hashtag at the post's time."""
@@ -173,6 +309,18 @@ class Query:
     def rarity(self, word: str) -> float:
         """How rare a word is in what people say: -log of how many say it."""
         return -math.log1p(self.lexicon.worth_of(word).said)
+
+    @cached_property
+    def mentioned(self) -> set[str]:
+        """Words that the post says only as a part of somebody's name on the network."""
+        said = Counter(self.words)
+        said.subtract(word for name in MENTION.findall(self.body) for word in words(name))
+        return {
+            part
+            for word, times in said.items()
+            if times <= 0
+            for part in (word, word.rstrip(DIGITS))
+        }
 
     @cached_property
     def small(self) -> set[str]:
@@ -196,12 +344,26 @@ class Query:
         return set(words(" ".join((self.body, *told))))
 
 
-def runs(parts: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """All runs of words within some, but not all of them."""
-    for start in range(len(parts)):
-        for end in range(start + 1, len(parts) + 1):
-            if end - start < len(parts):
-                yield parts[start:end]
+def _names_of(article: Article) -> list[str]:
+    names = (article.entities or ())[:MOST_NAMES]
+    return [name for name in names if len(name) <= LONGEST_NAME_READ]
+
+
+@lru_cache(100_000)
+def runs(parts: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    """All runs of up to eight words within some, but not all of them."""
+    return tuple(
+        parts[start:end]
+        for start in range(len(parts))
+        for end in range(start + 1, min(len(parts), start + LONGEST_RUN) + 1)
+        if end - start < len(parts)
+    )
+
+
+@lru_cache(2_000)
+def _told(lexicon: Lexicon, title: str) -> Mapping[int, float]:
+    """How much a headline speaks for topics: posts of a day share headlines."""
+    return lexicon.told(words(title))
 
 
 def _note(text: str, found: defaultdict[str, Counter[str]]) -> None:

@@ -9,13 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple, Self
-from zipfile import BadZipFile
 
 import numpy as np
 
 from hashnews.arrays import Array, compiled
 from hashnews.errors import ModelError
+from hashnews.saved import read_arrays
 from hashnews.suggest.sources import FEATURES, PLACE
+
+LARGEST = 256 << 20  # bytes of all arrays
+DEEPEST, MOST_STEPS = 1000, 1_000_000  # steps down a tree, and down all of them
 
 
 class Trees(NamedTuple):
@@ -62,14 +65,14 @@ class Ranker(NamedTuple):
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """Read what `save` wrote; a ranker over other features is refused."""
+        """Read what `save` wrote; what is damaged or over other features is refused."""
+        read = read_arrays(path, LARGEST)
         try:
-            with path.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
-                read = {name: arrays[name] for name in arrays.files}
             names = read.pop("features").tobytes().decode().split("\n")
             trees = Trees(**{name: read.pop(name) for name in Trees._fields})
             ranker = cls(trees, Calibration(**read))
-        except (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile) as error:
+            _check(ranker, len(names))
+        except (ValueError, KeyError, TypeError) as error:
             raise ModelError(f"{path} is not a ranker: {error}") from None
         if not set(names) <= set(FEATURES):
             raise ModelError(f"{path} reads other features than this version: train it again")
@@ -77,47 +80,75 @@ class Ranker(NamedTuple):
         return ranker._replace(trees=trees._replace(feature=places[trees.feature]))
 
 
+def _check(ranker: Ranker, features: int) -> None:
+    """Refuse numbers that would lead out of the arrays, never end, or be no probability."""
+    roots, depths, feature, threshold, children = ranker.trees
+    nodes = len(threshold)
+    kinds = dict(zip(Trees._fields, "iiifi", strict=True)) | dict.fromkeys(Calibration._fields, "f")
+    arrays = ranker.trees._asdict() | ranker.calibration._asdict()
+    for name, array in arrays.items():
+        _need(array.dtype.kind == kinds[name], f"{name} has the type {array.dtype}")
+    flat = [array for name, array in arrays.items() if name != "children"]
+    _need(all(array.ndim == 1 for array in flat), "an array has the wrong shape")
+    _need(children.shape == (nodes, 2) and len(feature) == nodes, "its nodes do not fit together")
+    _need(len(roots) == len(depths), "its trees do not fit together")
+    for name, array, end in [
+        ("roots", roots, nodes), ("children", children, nodes), ("feature", feature, features),
+        ("depths", depths, DEEPEST),
+    ]:  # fmt: skip
+        within = not array.size or (array.min() >= 0 and array.max() < end)
+        _need(bool(within), f"{name} lead out of it")
+    _need(int(depths.sum(dtype=np.int64)) <= MOST_STEPS, "its trees are too many or too deep")
+    _need(not np.isnan(threshold).any(), "a threshold is no number")
+    scores, probabilities = ranker.calibration
+    _need(0 < len(scores) == len(probabilities), "its calibration is empty or does not fit")
+    rises = bool(np.isfinite(scores).all() and (np.diff(scores) >= 0).all())
+    _need(rises, "its calibration does not rise")
+    _need(bool(((probabilities >= 0) & (probabilities <= 1)).all()), "a probability is none")
+
+
+def _need(holds: bool, else_wrong: str) -> None:
+    if not holds:
+        raise ValueError(else_wrong)
+
+
 @compiled
 def run_trees(
     roots: Array, depths: Array, feature: Array, threshold: Array, children: Array, columns: Array
 ) -> Array:
-    """The sum of the leaves each row falls into; all rows go down a tree side by side."""
+    """The sum of the leaves each row falls into; all rows go down a tree side by side.
+
+    Places without a sign need no look at whether they count from the end, so many rows go at once.
+    """
     sums = np.zeros(columns.shape[1])
-    nodes = np.empty(len(sums), np.int32)
+    nodes = np.empty(len(sums), np.uint32)
+    reads, below = feature.astype(np.uint32), children.ravel().astype(np.uint32)
     for tree in range(len(roots)):
         nodes[:] = roots[tree]
         for _ in range(depths[tree]):
             for at in range(len(nodes)):
                 node = nodes[at]
-                goes_right = columns[feature[node], at] > threshold[node]
-                nodes[at] = children[node, np.intp(goes_right)]
+                goes_right = columns[reads[node], at] > threshold[node]
+                nodes[at] = below[2 * node + goes_right]
         for at in range(len(nodes)):
             sums[at] += threshold[nodes[at]]
     return sums
 
 
-def isotonic(
-    scores: Array, used: Array, among: Array | None = None, fewest: int = 100
-) -> Calibration:
+def isotonic(scores: Array, used: Array, fewest: int = 100) -> Calibration:
     """The rising step function nearest to what was used (pool adjacent violators), as knots.
 
     Blocks are joined until each holds `fewest` candidates; a knot stands at a block's mean score.
-    `among` are the chances that each counted at all: of a block the share is sum of used / sum of
-    those, so that with P(on topic) the steps are P(chosen | on topic).
     """
     order = np.argsort(scores, kind="stable")
-    weight = np.ones(len(scores)) if among is None else np.maximum(among, 1e-6)
-    blocks: list[tuple[float, float, float]] = []  # mean score, share used, weight
-    size = max(1, fewest)
-    for start in range(0, len(order), size):
-        part = order[start : start + size]
-        total = float(weight[part].sum())
-        mean = float((scores[part] * weight[part]).sum()) / total
-        blocks.append((mean, float(used[part].sum()) / total, total))
+    blocks: list[tuple[float, float, int]] = []  # mean score, share used, candidates
+    for start in range(0, len(order), max(1, fewest)):
+        part = order[start : start + max(1, fewest)]
+        blocks.append((float(scores[part].mean()), float(used[part].mean()), len(part)))
         while len(blocks) > 1 and blocks[-2][1] >= blocks[-1][1]:
             (x, p, n), (y, q, m) = blocks[-2:]
             blocks[-2:] = [((n * x + m * y) / (n + m), (n * p + m * q) / (n + m), n + m)]
-    knots = np.array([(x, min(1.0, p)) for x, p, _ in blocks]).reshape(-1, 2)
+    knots = np.array([(x, p) for x, p, _ in blocks]).reshape(-1, 2)
     # Means of equal scores may differ in the last bit.
     return Calibration(np.maximum.accumulate(knots[:, 0]), knots[:, 1].copy())
 

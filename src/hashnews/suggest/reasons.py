@@ -17,7 +17,7 @@ from hashnews.records import Reason, SourceName
 from hashnews.suggest.candidates import Candidates
 from hashnews.suggest.judges import Judges
 from hashnews.suggest.query import Query
-from hashnews.suggest.sources import LABELS, NAMES, PLACE, SOURCES
+from hashnews.suggest.sources import NAMES, PLACE, SOURCES, labels, optional_sources
 from hashnews.suggest.sources.base import LAST, many
 
 
@@ -39,11 +39,11 @@ def reasons(
 ) -> list[tuple[Reason, ...]]:
     """The reasons for each of some candidates, the weightiest first."""
     rows = found.features[places]
-    full = judges.judge(rows).used
-    shares = {
-        name: np.maximum(0, full - judges.judge(without(rows, name, len(found.keys))).used)
-        for name in NAMES
-    }
+    silenced = [without(rows, name, len(found.keys)) for name in NAMES]
+    vectors = np.tile(found.vectors[places], (1 + len(silenced), 1))
+    verdict = judges.judge(np.concatenate([rows, *silenced]), 0.0, vectors)
+    full, *less = verdict.used.reshape(-1, len(rows))
+    shares = {name: np.maximum(0, full - used) for name, used in zip(NAMES, less, strict=True)}
     return [
         _weighed(_given(query, found, place), {name: shares[name][at] for name in NAMES})
         for at, place in enumerate(places)
@@ -52,7 +52,7 @@ def reasons(
 
 def _given(query: Query, found: Candidates, place: int) -> list[Reason]:
     """What every source that knows a candidate says, sources of one name once."""
-    told = (source.reason(query, found, place) for source in SOURCES)
+    told = (source.reason(query, found, place) for source in (*SOURCES, *optional_sources()))
     given = {reason.source: reason for reason in told if reason is not None}
     if given:
         return list(given.values())
@@ -63,10 +63,10 @@ def _given(query: Query, found: Candidates, place: int) -> list[Reason]:
 
 def _weighed(given: list[Reason], shares: dict[SourceName, float]) -> tuple[Reason, ...]:
     """Reasons with their weights, which sum to one."""
-    parts = [float(shares[reason.source]) + 1e-6 for reason in given]
+    parts = [float(shares.get(reason.source, 0.0)) + 1e-6 for reason in given]
     weighed = [
         reason.model_copy(
-            update={"label": LABELS[reason.source], "weight": round(part / sum(parts), 4)}
+            update={"label": labels()[reason.source], "weight": round(part / sum(parts), 4)}
         )
         for reason, part in zip(given, parts, strict=True)
     ]

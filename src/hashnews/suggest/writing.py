@@ -15,6 +15,7 @@ from hashnews.suggest.query import Query
 from hashnews.text.entities import Truecase
 from hashnews.text.hashtags import Forms
 
+LOUD = 5  # letters: what is longer and all in capitals shouts
 PLAIN = 0.8  # the share of capitals in running text from which on a word is a name
 
 
@@ -31,8 +32,10 @@ class Writer(NamedTuple):
         if tag >= 0:
             return self.forms.write(words, found.evidence.view.written(tag))
         season, entry = query.season.get(key), query.entry(key)
-        known = self.known.get(key) or (season.written if season else None)
-        known = known or (entry.written if entry and entry.written[1:2].isupper() else None)
+        forms = (self.known.get(key), season and season.written, entry and entry.written)
+        known = next((form for form in forms if form and not form[1:2].islower()), None)
+        if known and len(words) > 1 and known.isupper() and len(known) > LOUD:
+            known = None
         plain = len(words) == 1 and self._is_plain(words[0], query)
         if known and not plain:
             return self.forms.write(words, [known])
@@ -42,7 +45,13 @@ class Writer(NamedTuple):
 
     def _word(self, word: str, query: Query) -> str:
         """A word as the texts write it most, with a capital at least."""
-        capitals = Counter({form: n for form, n in query.writings[word].items() if form != word})
+        capitals = Counter(
+            {
+                form: n
+                for form, n in query.writings[word].items()
+                if form != word and not (form.isupper() and len(form) > LOUD)
+            }
+        )
         if capitals and not self._is_plain(word, query):
             return min(capitals, key=lambda form: (-capitals[form], form))
         return self.forms.names.get(word) or word[:1].upper() + word[1:]

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from hashnews.suggest.query import Query
 
 UNKNOWN_AGE = 10.0  # years
+CUES_NAMED = 3  # in a reason
 
 
 class LexiconSource(Source):
@@ -24,6 +25,7 @@ class LexiconSource(Source):
     columns = {
         "lexicon_people": 0.0, "lexicon_meaning": -1.0, "lexicon_rank": LAST,
         "lexicon_margin": -1.0, "lexicon_age": UNKNOWN_AGE, "worth": -3.0, "word_said": 0.0,
+        "cues": 0.0, "cues_of_best": 0.0, "news_cues": 0.0,
     }  # fmt: skip
 
     def propose(self, query: Query) -> Iterator[Proposal]:
@@ -35,14 +37,16 @@ class LexiconSource(Source):
         ranks = {entry.row: at for at, entry in enumerate(query.near_topics)}
         last, similar = len(found.keys), query.topic_meanings
         rows: list[tuple[float, ...]] = []
-        best = float(similar[query.near_topics[0].row]) if query.near_topics else 1.0
+        best = float(similar.max(initial=-1.0))
+        told, news_told = query.told, query.told_by_news
+        most = max(told.values(), default=1.0)
         for key, words in zip(found.keys, found.words, strict=True):
             entry = query.entry(key)
-            near = -1.0
+            near, cues, news_cues = -1.0, 0.0, 0.0
             if entry is not None and entry.row < len(similar):
                 near = float(similar[entry.row])
-            # A hashtag of one word is worth what the word is; of several what the least is.
-            worth = min((query.lexicon.worth_of(word) for word in words), key=lambda one: one.odds)
+                cues, news_cues = told.get(entry.row, 0.0), news_told.get(entry.row, 0.0)
+            worth = query.lexicon.worth_of_all(words)
             rows.append(
                 (
                     math.log1p(entry.people) if entry else 0.0,
@@ -51,17 +55,23 @@ class LexiconSource(Source):
                     near - best if near > -1.0 else -1.0,
                     query.age(entry) if entry else UNKNOWN_AGE,
                     worth.odds,
-                    math.log1p(worth.said),
+                    worth.said,
+                    cues,
+                    cues / most,
+                    news_cues,
                 )
             )
         return rows
 
     def reason(self, query: Query, found: Candidates, place: int) -> Reason | None:
-        """That people use it for posts like this one."""
+        """That people use it for posts like this one, and which words say so."""
         entry = query.entry(found.keys[place])
         if entry is None or entry.row not in {one.row for one in query.near_topics}:
             return None
-        return Reason(source=self.name, text="people use it for posts about this")
+        told = [*query.words, *query.shown]
+        said = query.lexicon.cues_of(entry.row, told)[:CUES_NAMED]
+        about = f"about {', '.join(said)}" if said else "like this"
+        return Reason(source=self.name, text=f"people use it for posts {about}", words=said)
 
 
 LEXICON = LexiconSource()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from hashnews.arrays import Array, compiled, decay
+from hashnews.arrays import Array, compiled, decay, lower_bound
 from hashnews.index.segment import TermRows, row_at
 from hashnews.records import Reason
 from hashnews.retrieve.equations import idf
@@ -149,7 +149,7 @@ def find_lists(asked: Array, low: int, limit: int, limit_own: int, of: TermRows)
     if limit_own <= low:
         return found
     for n in range(len(asked)):
-        term = np.searchsorted(of.vocabulary, asked[n])
+        term = lower_bound(of.vocabulary, asked[n])
         if term < len(of.vocabulary) and of.vocabulary[term] == asked[n]:
             start, end = of.starts[term], of.starts[term + 1]
             found[n, 0] = first_from(low, of, start, end)

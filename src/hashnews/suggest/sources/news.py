@@ -11,6 +11,7 @@ from hashnews.suggest.sources.base import NAMED, Proposal, Source, many
 
 if TYPE_CHECKING:
     from hashnews.suggest.candidates import Candidates
+    from hashnews.suggest.from_text import FromText
     from hashnews.suggest.query import Query
 
 NAMES, PHRASES = 20, 10  # of the news that may be candidates though nobody used them yet
@@ -25,13 +26,18 @@ class News(Source):
     label = "News"
     columns = {
         "context": 0.0, "context_share": 0.0, "context_rank": UNRANKED, "news": 0.0,
-        "news_name": 0.0, "news_articles": 0.0,
+        "news_name": 0.0, "news_articles": 0.0, "news_title": 0.0, "news_mentions": 0.0,
+        "news_covered": 0.0,
     }  # fmt: skip
 
     def propose(self, query: Query) -> Iterator[Proposal]:
         """The heaviest names and shared phrases, and what is in use already."""
-        heaviest = sorted(query.in_news.items(), key=lambda item: (-item[1].weight, item[0]))
-        told = [spelled for _, spelled in heaviest]
+        heaviest = sorted(
+            (-spelled.weight, key, spelled)
+            for key, spelled in query.in_news.items()
+            if spelled.weight > LIGHTEST or spelled.name is not None or len(spelled.articles) > 1
+        )
+        told = [spelled for _, _, spelled in heaviest]
         for spelled in told:
             if spelled.weight > LIGHTEST:
                 yield Proposal(spelled.words, only_known=True)
@@ -50,15 +56,22 @@ class News(Source):
         rows: list[tuple[float, ...]] = []
         for key, parts in zip(found.keys, found.words, strict=True):
             told = query.in_news.get(key)
-            either = sum(len(part) for part in parts if part in said or part in weight)
+            heavy, letters, highest = 0.0, 0, UNRANKED
+            for part in parts:
+                if part in weight:
+                    heavy += weight[part]
+                    highest = min(highest, rank[part])
+                if part in weight or part in said:
+                    letters += len(part)
             rows.append(
                 (
-                    sum(weight.get(part, 0.0) for part in parts),
-                    either / len(key),
-                    min((rank.get(part, UNRANKED) for part in parts), default=UNRANKED),
+                    heavy,
+                    letters / len(key),
+                    highest,
                     told.weight if told else 0.0,
                     told.weight if told and told.name else 0.0,
                     len(told.articles) if told else 0.0,
+                    *(prominence(query, told) if told else (0.0, 0.0, 0.0)),
                 )
             )
         return rows
@@ -73,7 +86,7 @@ class News(Source):
             return Reason(source=self.name, text=f"the news says {', '.join(said)}", words=said)
         rise = query.popularity(told.name) if told.name else None
         on = f" on {told.name}" if told.name else ""
-        on += f" ({rise:.1f} on the rise)" if (rise or 0) > 1 else ""
+        on += " (on the rise)" if (rise or 0) > 1 else ""
         title = next(one.title for one in query.articles if one.id == told.articles[0])
         return Reason(
             source=self.name,
@@ -83,6 +96,23 @@ class News(Source):
             entity=told.name,
             rise=rise,
         )
+
+
+def prominence(query: Query, told: FromText) -> tuple[float, float, float]:
+    """How prominent a hashtag is in the articles that say it.
+
+    The weight of those whose headline says it, its share of the names in them, by their weights,
+    and how much of the post the best of them covers.
+    """
+    said, key = f" {' '.join(told.words)} ", "".join(told.words)
+    weights = titled = mentions = covered = 0.0
+    for article, title, names, total in (query.news_read[one] for one in told.articles):
+        weight = article.score**2
+        weights += weight
+        titled += weight * (said in title)
+        mentions += weight * names[key] / total
+        covered = max(covered, article.covered)
+    return titled / query.news_weight, mentions / weights, covered
 
 
 NEWS = News()

@@ -22,8 +22,12 @@ class PostItself(Source):
     name = "post"
     label = "Your post"
     columns = dict.fromkeys(
-        ("in_post", "post_share", "post_name", "post_phrase", "stem_share", "initials"), 0.0
-    )
+        (
+            "in_post", "post_share", "post_name", "post_phrase", "stem_share", "initials",
+            "within_phrase",
+        ),
+        0.0,
+    )  # fmt: skip
 
     def propose(self, query: Query) -> Iterator[Proposal]:
         """Its names and words, and phrases that news or lexicon know; others if they are used."""
@@ -47,14 +51,22 @@ class PostItself(Source):
         rows: list[tuple[float, ...]] = []
         for key, parts in zip(found.keys, found.words, strict=True):
             spelled = query.in_post.get(key)
+            words = letters = stemmed = 0
+            for part in parts:
+                if part in said:
+                    words += 1
+                    letters += len(part)
+                if part[:STEM] in stems:
+                    stemmed += len(part)
             rows.append(
                 (
-                    sum(part in said for part in parts),
-                    sum(len(part) for part in parts if part in said) / len(key),
+                    words,
+                    letters / len(key),
                     float(spelled is not None and spelled.name is not None),
                     float(spelled is not None),
-                    sum(len(part) for part in parts if part[:STEM] in stems) / len(key),
+                    stemmed / len(key),
                     float(key in short),
+                    float(spelled is not None and query.is_within(parts)),
                 )
             )
         return rows

@@ -49,9 +49,9 @@ class Recent(MemorySource):
         if not count:
             return None
         rise = round(float(found.feature("day_over_week")[place]), 3)
-        return Reason(
-            source=self.name, text=f"{many(count, 'use')} in a week", count=count, rise=rise
-        )
+        days = found.evidence.view.days_used(int(found.tags[place]), DAYS)
+        text = f"{many(count, 'use')} in a week"
+        return Reason(source=self.name, text=text, count=count, rise=rise, days=tuple(days))
 
 
 RECENT = Recent()
@@ -59,6 +59,7 @@ RECENT = Recent()
 
 SPANS = np.array([A_DAY // 4, A_DAY, 3 * A_DAY, 7 * A_DAY, 28 * A_DAY], np.int64)
 WEEK = 3
+DAYS = 7
 
 
 class RecentCounts:

@@ -1,0 +1,80 @@
+"""The school: invented posts whose candidates a reader graded, and half of the panel."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hashnews.arrays import Array
+from hashnews.prepare.preparer import Preparer
+from hashnews.records import Post
+from hashnews.suggest.candidates import Search
+from hashnews.suggest.memory import Memory
+from hashnews.text.entities import load_finder
+from hashnews.text.hashtags import key_of
+from hashnews.text.meaning import Vectors
+from hashnews.text.segment import shipped_segmenter
+from sense.encoder import meaning
+from sense.lessons import DAYS, SPANS, TOGETHER, Asked, beside_news, prior_of_sets
+from sense.lexicons import lexicon
+from sense.work import HERE, Work
+
+
+class Graded(NamedTuple):
+    """Candidates of a post of the school, and their grades."""
+
+    features: Array
+    grades: Array
+    vectors: Vectors
+
+
+def school(work: Work) -> list[Graded]:
+    """Graded candidates: of the invented posts, and twice of the panel's half `choose`."""
+    own = work.kept("school", lambda: _graded(work, _school_rows()))
+    return [*own, *work.kept("panel", lambda: _graded(work, _panel_rows())) * 2]
+
+
+def _school_rows() -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (HERE / "school.jsonl").open(encoding="utf-8")]
+
+
+def _panel_rows() -> list[dict[str, Any]]:
+    """The panel's posts of 2021 and 2023 in the half `choose`, with the mean of their grades."""
+    sys.path.append(str(HERE.parents[1] / "benchmarks"))
+    import panel
+
+    posts, given = panel.read_panel(), panel.read_grades()
+    half = panel.halves(posts)
+    grades: dict[str, dict[str, int]] = {}
+    for (post, key), by in given.items():
+        grades.setdefault(post, {})[key] = round(float(np.mean(list(by.values()))))
+    return [
+        {**post._asdict(), "grades": grades.get(post.id, {})}
+        for post in posts
+        if half[post.id] == "choose" and post.created_at[:4] in SPANS
+    ]
+
+
+def _graded(work: Work, rows: Sequence[dict[str, Any]]) -> list[Graded]:
+    preparer = Preparer(shipped_segmenter(), load_finder("fast"))
+    posts, grades = [], {}
+    for year in SPANS:
+        for row in work.limited([row for row in rows if row["created_at"].startswith(year)]):
+            fields = {key: row[key] for key in ("id", "created_at", "text")}
+            post = preparer.read(Post(**fields))
+            posts.append(Asked(post, year, post.created_at))
+            grades[post.id] = {key_of(tag): grade for tag, grade in row["grades"].items()}
+    search = Search(Memory([], DAYS), None, prior_of_sets(lexicon(work, None), meaning(work)))
+    reads, found = beside_news(work, posts), []
+    for start in range(0, len(reads), TOGETHER):
+        part = reads[start : start + TOGETHER]
+        for read, (_, candidates) in zip(part, search.candidates(part), strict=True):
+            own = grades[read.post.id]
+            at = [row for row, key in enumerate(candidates.keys) if key in own]
+            given = np.array([own[candidates.keys[row]] for row in at], np.int64)
+            found.append(Graded(candidates.features[at], given, candidates.vectors[at]))
+    return found
