@@ -8,6 +8,8 @@ import sys
 from datetime import UTC, datetime
 from typing import Any
 
+from hashnews.terminal import one_line, safe
+
 LOGGER = logging.getLogger("hashnews.service")
 
 
@@ -43,5 +45,5 @@ class _Lines(logging.Formatter):
         time = datetime.fromtimestamp(record.created).strftime("%H:%M:%S")
         fields = getattr(record, "fields", {})
         told = "  ".join(f"{name}={value}" for name, value in fields.items() if value is not None)
-        line = f"{time}  {record.getMessage():16}  {told}"
-        return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
+        line = one_line(f"{time}  {record.getMessage():16}  {told}")
+        return f"{line}\n{safe(self.formatException(record.exc_info))}" if record.exc_info else line

@@ -13,12 +13,14 @@ from collections.abc import Callable, Mapping
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from hashnews.service.logs import LOGGER, log
 from hashnews.service.metrics import Metrics
+from hashnews.service.names import allowed
 from hashnews.service.problems import INTERNAL, error_response
-from hashnews.service.settings import LARGEST_BODY
+from hashnews.service.settings import LARGEST_BODY, ServiceSettings
 
 GIVEN_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 METHODS = {"GET", "POST", "HEAD", "OPTIONS", "PUT", "DELETE", "PATCH"}
@@ -38,6 +40,22 @@ SAFETY = {
 }
 
 
+# What pages of the sites given by --cors may send, and read besides the body.
+PREFLIGHT = {
+    "Access-Control-Allow-Methods": "GET, POST, DELETE",
+    "Access-Control-Allow-Headers": "Authorization, Content-Type, X-Request-ID",
+    "Access-Control-Max-Age": "600",
+}
+READABLE = {"Access-Control-Expose-Headers": "X-Request-ID, Retry-After"}
+# Paths of the first release: aliases of those under /v1.
+FIRST = {"/suggest", "/suggest/batch", "/retrieve", "/trends", "/news"}
+
+
+def current(path: str) -> str:
+    """The path that one of the first release is now."""
+    return f"/v1{path}" if path in FIRST or path.startswith("/articles/") else path
+
+
 class Middleware:
     """Wraps the app."""
 
@@ -45,14 +63,15 @@ class Middleware:
         self,
         app: ASGIApp,
         metrics: Metrics,
-        seconds: float,
+        settings: ServiceSettings,
         largest: Mapping[str, int],
-        turned_away: Callable[[str, Headers], HTTPException | None],
+        turned_away: Callable[[Scope, Headers], HTTPException | None],
     ):
         self._app = app
         self._turned_away = turned_away
         self._metrics = metrics
-        self._seconds = seconds
+        self._seconds = settings.seconds
+        self._sites = settings.cors
         self._largest = largest
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -64,6 +83,8 @@ class Middleware:
         given = headers.get("x-request-id", "")
         request_id = given if GIVEN_ID.fullmatch(given) else uuid.uuid4().hex[:16]
         scope.setdefault("state", {})["request_id"] = request_id
+        scope["path"] = current(scope["path"])
+        foreign = allowed(headers.get("origin"), self._sites)
         body = _Body(receive, self._largest.get(scope["path"], LARGEST_BODY))
         status = 0
 
@@ -75,14 +96,21 @@ class Middleware:
                 mutable["X-Request-ID"] = request_id
                 for name, value in SAFETY.items():
                     mutable.setdefault(name, value)
+                if foreign:
+                    mutable.update({"Access-Control-Allow-Origin": headers["origin"], **READABLE})
+                if self._sites:
+                    mutable.add_vary_header("Origin")
             await send(message)
 
         try:
             async with asyncio.timeout(self._seconds):
                 # Before anything is read: to refuse must cost next to nothing.
-                if (no := self._turned_away(scope["path"], headers)) is not None:
+                no = self._turned_away(scope, headers)
+                if no is not None:
                     told = error_response(request_id, no.status_code, no.detail, no.headers)
                     await told(scope, receive, answer)
+                elif foreign and scope["method"] == "OPTIONS":
+                    await Response(status_code=204, headers=PREFLIGHT)(scope, receive, answer)
                 else:
                     await self._app(scope, body.receive, answer)
         except TimeoutError:

@@ -39,7 +39,9 @@ class Process:
     """One object in a process of its own."""
 
     def __init__(self, make: Callable[..., Any], *arguments: Any):
-        context = get_context("spawn")  # a fork would copy what the service has open
+        # Not forked from the service itself: that would copy what it has open.
+        context = get_context("forkserver")
+        context.set_forkserver_preload(["hashnews.service.shared"])
         self._socket, theirs = socket.socketpair()
         self._process = context.Process(target=_serve, args=(theirs, make, arguments), daemon=True)
         self._process.start()
@@ -123,6 +125,8 @@ def _serve(theirs: socket.socket, make: Callable[..., Any], arguments: tuple[Any
         while held is not None:
             method, values = pipe.recv()
             _answer(pipe, getattr(held, method), values)
+    if (close := getattr(held, "close", None)) is not None:
+        close()
 
 
 def _answer(

@@ -1,7 +1,8 @@
 """The queue of posts: bounded, emptied in micro-batches.
 
 A batch is whatever waits when a process becomes free. So there is no artificial delay: a single
-client gets batches of one, and under load batches grow by themselves.
+client gets batches of one, and under load batches grow by themselves. Who asks for many posts at
+once, or for long ones, does not hold up the others.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from typing import Literal, NamedTuple
 
 from hashnews.records import Post
 
-Method = Literal["suggest", "retrieve"]
+BATCH_CHARACTERS = 4_000  # of posts that are answered together, unless one alone has more
+Method = Literal["suggest", "retrieve", "headlines"]
 
 
 class Ask(NamedTuple):
@@ -22,6 +24,7 @@ class Ask(NamedTuple):
     post: Post
     n: int = 5
     min_score: float = 0.0
+    proposed: tuple[str, ...] = ()  # hashtags that a language model thought of
 
 
 class QueueFull(Exception):
@@ -34,47 +37,65 @@ class Job(NamedTuple):
     method: Method
     ask: Ask
     answer: asyncio.Future[bytes]
+    is_second: bool = False  # the process that had it first died
 
 
 class PostQueue:
-    """First come, first served, in batches of one kind."""
+    """Requests take turns, a post each; a batch is of one kind, and smaller if posts are long."""
 
     def __init__(self, limit: int, batch: int):
         self.limit = limit
         self._batch = batch
-        self._jobs: deque[Job] = deque()
+        self._requests: deque[deque[Job]] = deque()
         self._arrived = asyncio.Condition()
 
     def __len__(self) -> int:
-        return len(self._jobs)
+        return sum(map(len, self._requests))
 
     async def put(self, method: Method, asked: Sequence[Ask]) -> list[asyncio.Future[bytes]]:
         """Queue all or, where there is no room, none."""
-        if len(self._jobs) + len(asked) > self.limit:
+        if len(self) + len(asked) > self.limit:
             self._forget_the_gone()
-        if len(self._jobs) + len(asked) > self.limit:
+        if len(self) + len(asked) > self.limit:
             raise QueueFull
         loop = asyncio.get_running_loop()
-        jobs = [Job(method, ask, loop.create_future()) for ask in asked]
-        self._jobs.extend(jobs)
+        jobs = deque(Job(method, ask, loop.create_future()) for ask in asked)
+        answers = [job.answer for job in jobs]
+        self._requests.append(jobs)
+        async with self._arrived:
+            self._arrived.notify(len(answers))
+        return answers
+
+    async def put_back(self, jobs: Sequence[Job]) -> None:
+        """Put jobs first that somebody took and could not do."""
+        self._requests.extendleft(deque([job]) for job in reversed(jobs))
         async with self._arrived:
             self._arrived.notify(len(jobs))
-        return [job.answer for job in jobs]
 
     async def take(self) -> list[Job]:
         """The next batch: at least one job, all of one method."""
         async with self._arrived:
             while True:
                 self._forget_the_gone()
-                if self._jobs:
+                if self._requests:
                     break
                 await self._arrived.wait()
-            method = self._jobs[0].method
+            method = self._requests[0][0].method
             taken: list[Job] = []
-            while self._jobs and len(taken) < self._batch and self._jobs[0].method == method:
-                taken.append(self._jobs.popleft())
+            characters = 0
+            while self._requests and len(taken) < self._batch:
+                job = self._requests[0][0]
+                characters += len(job.ask.post.text)
+                if job.method != method or (taken and characters > BATCH_CHARACTERS):
+                    break
+                taken.append(self._requests[0].popleft())
+                if self._requests[0]:
+                    self._requests.rotate(-1)  # its next post after everybody else's
+                else:
+                    self._requests.popleft()
             return taken
 
     def _forget_the_gone(self) -> None:
-        if any(job.answer.done() for job in self._jobs):
-            self._jobs = deque(job for job in self._jobs if not job.answer.done())
+        if any(job.answer.done() for jobs in self._requests for job in jobs):
+            left = (deque(job for job in jobs if not job.answer.done()) for jobs in self._requests)
+            self._requests = deque(jobs for jobs in left if jobs)

@@ -30,8 +30,12 @@ def serve(settings: ServiceSettings) -> None:
 
 
 async def _serve(settings: ServiceSettings) -> None:
-    if settings.news is not None:  # with a key it is made where there is none
-        NewsStore(settings.news, "write" if settings.key else "read").close()
+    if settings.news is not None:  # whoever may write makes it where there is none
+        NewsStore(settings.news, "write" if settings.keys or settings.fetch else "read").close()
+    elif settings.fetch:
+        raise ConfigError("the shipped sample is read only: --fetch needs --news DB")
+    if settings.public_url and not settings.fetch:
+        raise ConfigError("--public-url is for the hubs of feeds: add --fetch")
     listener = _bind(settings)
     host, port = listener.getsockname()[:2]
     address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
@@ -53,11 +57,12 @@ async def _serve(settings: ServiceSettings) -> None:
 
 def _server(pool: Pool) -> uvicorn.Server:
     from hashnews.service.app import create_app
+    from hashnews.service.connection import BoundedProtocol
 
     return _Server(
         uvicorn.Config(
-            create_app(pool), lifespan="off", http="h11", log_config=None, access_log=False,
-            server_header=False, proxy_headers=False, backlog=BACKLOG,
+            create_app(pool), lifespan="off", http=BoundedProtocol, log_config=None,
+            access_log=False, server_header=False, proxy_headers=False, backlog=BACKLOG,
             timeout_graceful_shutdown=GRACE, timeout_keep_alive=KEEP_ALIVE,
         )
     )  # fmt: skip

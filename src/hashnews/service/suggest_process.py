@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import traceback
 from collections.abc import Callable, Sequence
 from datetime import timedelta
@@ -18,7 +19,7 @@ Result = bytes | HashNewsError | CallFailed
 
 
 class SuggestProcess:
-    """One pipeline; what was asked last is asked again after a change, so that nobody waits."""
+    """One pipeline; what was asked last is asked again after news, so that nobody waits."""
 
     def __init__(self, news: Path | None, model: Path | None):
         self._pipeline = HashNews(news, model)
@@ -27,8 +28,14 @@ class SuggestProcess:
 
     def refresh(self) -> None:
         """Take in what the store has got since."""
+        before = self._pipeline.index.version
         self._pipeline.refresh()
-        self._suggested(self._last)
+        if self._pipeline.index.version == before:
+            return
+        try:  # what was looked up of the news is gone
+            self._suggested(self._last)
+        except Exception:  # what fails is not asked again: it must not keep new news away
+            self._last = []
 
     def _news_as_posts(self) -> list[Ask]:
         """The newest article, as if it were a post: what it touches, the first post will, too."""
@@ -54,10 +61,15 @@ class SuggestProcess:
         """The articles and context words, as `hashnews retrieve` writes them."""
         return self._each_alone(self._retrieved, asked)
 
+    def headlines(self, asked: Sequence[Ask]) -> list[Result]:
+        """What a language model reads of the news, as JSON."""
+        return self._each_alone(self._headlines, asked)
+
     def _suggested(self, asked: Sequence[Ask]) -> list[bytes]:
         most = max((ask.n for ask in asked), default=0)
         least = min((ask.min_score for ask in asked), default=0.0)
-        answers = self._pipeline.suggest_all([ask.post for ask in asked], most, least)
+        proposed = [ask.proposed for ask in asked]
+        answers = self._pipeline.suggest_all([ask.post for ask in asked], most, least, proposed)
         results = []
         for ask, answer in zip(asked, answers, strict=True):
             kept = tuple(s for s in answer.suggestions[: ask.n] if s.score >= ask.min_score)
@@ -70,6 +82,10 @@ class SuggestProcess:
             ready = self._pipeline.preparer.read(ask.post)
             lines.append(context_line(ready, self._pipeline.retriever.retrieve(ready)).encode())
         return lines
+
+    def _headlines(self, asked: Sequence[Ask]) -> list[bytes]:
+        found = self._pipeline.headlines([ask.post for ask in asked])
+        return [json.dumps(titles).encode() for titles in found]
 
     def _each_alone(
         self, work: Callable[[Sequence[Ask]], list[bytes]], asked: Sequence[Ask]

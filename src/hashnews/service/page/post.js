@@ -1,29 +1,38 @@
-// A post as what is said and the hashtags chosen for it, which stand at its end.
+// A post as a text with hashtags: at its end, or within it where a hashtag stands for its words.
 
-const TAIL = /\s*(?:#[^\s#]+\s*)*$/u;
+const HASHTAG = /(?<![\p{L}\p{N}_/&])#[\p{L}\p{M}\p{N}_]+/gu;
 
 export const key = (hashtag) => hashtag.replace(/^#/, "").replaceAll("_", "").toLowerCase();
+export const same = (one, other) => key(one) === key(other);
 
-export function tagsAtEnd(text) {
-  return text.match(TAIL)[0].match(/#[^\s#]+/gu) ?? [];
-}
-
-export const has = (text, hashtag) => tagsAtEnd(text).some((tag) => key(tag) === key(hashtag));
+export const tags = (text) => text.match(HASHTAG) ?? [];
+export const has = (text, hashtag) => tags(text).some((tag) => same(tag, hashtag));
 
 export function add(text, hashtag) {
   const said = text.trimEnd();
   return said ? `${said} ${hashtag}` : hashtag;
 }
 
-export function remove(text, hashtag) {
-  const tail = text.match(TAIL)[0];
-  const kept = tail.replaceAll(/\s*#[^\s#]+/gu, (tag) => (key(tag.trim()) === key(hashtag) ? "" : tag));
-  return (text.slice(0, text.length - tail.length) + kept).trimEnd();
+// Where the words of a hashtag stand in a text, as [start, end]; null where they do not.
+export function place(text, words) {
+  const spelled = words.map((word) => word.replaceAll(/[^\p{L}\p{M}\p{N}]/gu, "\\$&")).join("[\\s'’.-]*");
+  const found = words.length && text.match(new RegExp(`(?<![\\p{L}\\p{M}\\p{N}_#@/.])${spelled}(?![\\p{L}\\p{M}\\p{N}_]|\\.[\\p{L}\\p{N}])`, "iu"));
+  return found ? [found.index, found.index + found[0].length] : null;
+}
+
+// The text with the words turned into the hashtag, and the words as they were.
+export function turn(text, hashtag, words) {
+  const [start, end] = place(text, words);
+  return { text: text.slice(0, start) + hashtag + text.slice(end), was: text.slice(start, end) };
+}
+
+// The text without a hashtag; one that stood for words gives them back.
+export function remove(text, hashtag, was = "") {
+  const left = text.replaceAll(HASHTAG, (tag) => (same(tag, hashtag) ? `${was}\u0000` : tag));
+  return left.replaceAll(was ? "\u0000" : /[^\S\n]*\u0000/g, "").trimEnd();
 }
 
 // What the service is asked about: without the hashtags that were chosen here.
 export function without(text, chosen) {
-  return [...chosen].reduce((rest, hashtag) => remove(rest, hashtag), text).trim();
+  return [...chosen].reduce((rest, [hashtag, was]) => remove(rest, hashtag, was), text).trim();
 }
-
-export const length = (text) => [...text].length;

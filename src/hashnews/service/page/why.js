@@ -1,64 +1,44 @@
-// Why a hashtag is suggested: the reasons, the articles, the context words.
+// Why a hashtag is suggested: all reasons, the articles, and what the news says around it.
 
 import { article as fetchArticle } from "/page/api.js";
-import { $, before, element, longTime, marked, percent, shortTime } from "/page/dom.js";
+import { before, element, longTime, marked, shortTime } from "/page/dom.js";
 
 const FEW_ARTICLES = 3;
-const MOST_WORDS = 24;
+const MOST_WORDS = 20;
 const EXCERPT = 420;
 
-export function showWhy(suggestion, answer) {
-  $("why").hidden = false;
-  $("why-name").replaceChildren("Why ", element("span", { class: "tag-name" }, suggestion.hashtag));
-  $("why-score").textContent =
-    `Of hashtags suggested with this confidence, about ${Math.round(100 * suggestion.score)} in 100 are used.`;
-  showReasons(suggestion);
-  showArticles(suggestion, answer);
-  showWords(suggestion, answer);
+export function reasonsFor(suggestion, answer) {
+  const sure = `About ${Math.round(100 * suggestion.on_topic)} in 100 hashtags like this are about the post.`;
+  return [
+    element("p", { class: "dim sure" }, sure),
+    element("ul", { class: "reasons" }, ...suggestion.because.map(reasonItem)),
+    ...articlesFor(suggestion, answer),
+    ...wordsFor(suggestion, answer),
+  ];
 }
 
-// Where no hashtag fits, at least the news.
-export function showNews(answer) {
-  $("why").hidden = false;
-  $("why-name").textContent = "The news before this post";
-  $("why-score").textContent = "";
-  $("reasons").replaceChildren();
-  const nothing = { words: [], because: [] };
-  showArticles(nothing, answer);
-  showWords(nothing, answer);
+function reasonItem(reason) {
+  const bar = element("span", { class: "share", "aria-hidden": "true" });
+  bar.style.setProperty("--share", reason.weight);
+  const says = reason.source === "author" ? reason.text.replace("used by the author", "you used it") : reason.text;
+  return element("li", {}, element("span", { class: "source" }, reason.label), element("span", { class: "told" }, says), bar);
 }
 
-function showReasons(suggestion) {
-  const spoke = suggestion.because;
-  const rows = spoke.map((reason) => {
-    const bar = element("span", { class: "share", "aria-hidden": "true" });
-    bar.style.setProperty("--share", reason.weight);
-    const source = element("span", { class: "source" }, reason.label);
-    const said = element("span", { class: "told" }, reason.text);
-    const weight = element("span", { class: "weight" }, percent(reason.weight));
-    return element("li", {}, source, said, bar, weight);
-  });
-  $("reasons").replaceChildren(...rows);
-}
-
-function showArticles(suggestion, answer) {
+function articlesFor(suggestion, answer) {
   const named = new Set(suggestion.because.flatMap((reason) => reason.articles ?? []));
   const own = answer.articles.filter((article) => named.has(article.id));
   const shown = own.length ? own : answer.articles;
+  if (!shown.length) return [];
   const moment = Date.parse(answer.post.created_at);
-  $("news-part").hidden = shown.length === 0;
-  $("news-name").textContent = own.length ? "In the news" : "News nearest to this post";
   const items = shown.map((article) => articleItem(article, moment));
   items.slice(FEW_ARTICLES).forEach((item) => (item.hidden = true));
-  $("articles").replaceChildren(...items);
-  const rest = shown.length - FEW_ARTICLES;
-  $("more").hidden = rest <= 0;
-  $("more").textContent = `Show ${rest} more`;
-  $("more").onclick = () => {
+  const more = element("button", { type: "button", class: "small more", hidden: shown.length <= FEW_ARTICLES }, `Show ${shown.length - FEW_ARTICLES} more`);
+  more.addEventListener("click", () => {
     items.forEach((item) => (item.hidden = false));
-    $("more").hidden = true;
+    more.hidden = true;
     items[FEW_ARTICLES].querySelector("a, summary")?.focus();
-  };
+  });
+  return [element("h3", {}, own.length ? "In the news" : "News nearest to this post"), element("ol", { class: "articles" }, ...items), more];
 }
 
 function articleItem(article, moment) {
@@ -69,7 +49,7 @@ function articleItem(article, moment) {
     ? element("a", { href: address, target: "_blank", rel: "noopener noreferrer" }, ...title)
     : element("span", {}, ...title);
   const time = element("time", { dateTime: article.published_at, title: `${longTime(published)} UTC` }, shortTime(published));
-  const about = element("p", { class: "about dim" }, [article.source, ""].filter(Boolean).join(""), article.source ? " · " : "", time, ` · ${before(published, moment)}`);
+  const about = element("p", { class: "about dim" }, article.source ? `${article.source} · ` : "", time, ` · ${before(published, moment)}`);
   const text = element("p", { class: "excerpt" }, "…");
   const details = element("details", {}, element("summary", {}, "Read"), text);
   details.addEventListener("toggle", () => details.open && fill(text, article), { once: true });
@@ -96,21 +76,10 @@ function webAddress(text) {
   }
 }
 
-function showWords(suggestion, answer) {
+function wordsFor(suggestion, answer) {
   const own = new Set([...suggestion.words, ...suggestion.because.flatMap((reason) => reason.words ?? [])]);
   const shown = answer.context.filter(([word], at) => at < MOST_WORDS || own.has(word));
-  const most = Math.max(...shown.map(([, weight]) => weight), 1e-9);
-  $("words-part").hidden = shown.length === 0;
-  $("words").replaceChildren(
-    ...shown.map(([word, weight]) => {
-      const number = element("span", { class: "weight" }, percent(weight / most));
-      const item = element("li", { class: own.has(word) ? "own" : "", title: `weight ${weight.toPrecision(3)}` }, word, number);
-      item.style.setProperty("--share", weight / most);
-      return item;
-    }),
-  );
-}
-
-export function hideWhy() {
-  $("why").hidden = true;
+  if (!shown.length) return [];
+  const items = shown.map(([word]) => element("li", { class: own.has(word) ? "own" : "" }, word));
+  return [element("h3", {}, "What the news says around it"), element("ul", { class: "words" }, ...items)];
 }
