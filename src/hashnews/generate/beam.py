@@ -171,7 +171,7 @@ def largest(values: Array, most: int) -> list[int]:
     if blocks >= most:
         tops = values[: blocks * BLOCK].reshape(blocks, BLOCK).max(axis=1)
         bound = np.partition(tops, blocks - most)[blocks - most]
-    places = np.flatnonzero((values >= bound) & (values > -np.inf))
+    places = np.flatnonzero(values >= bound if bound > -np.inf else values > -np.inf)
     order = np.argsort(-values[places], kind="stable")[:most]
     found: list[int] = places[order].tolist()
     return found

@@ -28,23 +28,23 @@ class GeneratorConfig(Config):
     variant: Variant = "hashnews"
     """`hashnews-norank` is the same model trained on BM25 contexts; `-nolocal` sets every weight
     to one; `-copy` may write words of its input that no training hashtag holds."""
-    embedding: int = Field(300, ge=1)
+    embedding: int = Field(300, ge=1, le=10_000)
     """"We choose the embedding size as 300"."""
-    hidden: int = Field(400, ge=2, multiple_of=2)
+    hidden: int = Field(400, ge=2, le=10_000, multiple_of=2)
     """"the hidden size of GRU is set to 400": both directions of an encoder together."""
-    layers: int = Field(2, ge=1)
+    layers: int = Field(2, ge=1, le=32)
     """"We use two-layered Bi-GRU cells for encoder and one layer of GRU cells for decoder"."""
     dropout: float = Field(0.1, ge=0, lt=1)
     """"dropout rate is 0.1": between encoder layers and on what the output layer reads."""
     weights: Literal["raw", "max", "mean"] = "mean"
     """How context weights are scaled. The paper says nothing; raw ones saturate the softmax."""
-    post_words: int = Field(35, ge=1)
+    post_words: int = Field(35, ge=1, le=10_000)
     """Words of a post that are read; the released code cuts there."""
-    context_words: int = Field(100, ge=1)
+    context_words: int = Field(100, ge=1, le=10_000)
     """Words of a context that are read; the released code cuts there."""
-    hashtag_words: int = Field(10, ge=1)
+    hashtag_words: int = Field(10, ge=1, le=100)
     """"we set a maximum sequence length as 10"."""
-    beam: int = Field(20, ge=1)
+    beam: int = Field(20, ge=1, le=1_000)
     """"and the beam size as 20"."""
 
     @property

@@ -63,6 +63,11 @@ class GeneratorFiles:
         return about
 
 
+# What the graphs must take at least.
+ENCODER = {"post", "post_length"}
+STEP = {"hidden", "fed", "last", "row", "slot", "words", "mask"}
+
+
 class Generated(NamedTuple):
     """A hashtag the model wrote, and its log-probability."""
 
@@ -84,7 +89,10 @@ class OnnxRuntime:
         self._encoder = open_graph(files.encoder, threads)
         self._step = open_graph(files.step, threads)
         self._reads = {argument.name for argument in self._encoder.get_inputs()}
-        self._copies = "copy" in {argument.name for argument in self._step.get_inputs()}
+        written = {argument.name for argument in self._step.get_inputs()}
+        self._copies = "copy" in written
+        if not self._reads >= ENCODER or not written >= STEP:
+            raise ModelError(f"{files.directory}: its graphs are not an encoder and a step")
 
     def start(self, batch: Batch) -> tuple[OnnxMemory, tuple[Array, ...]]:
         """Read posts."""

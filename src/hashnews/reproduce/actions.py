@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 from hashnews.baselines.config import LstmTopConfig
 from hashnews.errors import DataError, needs_extra
-from hashnews.files import RecordFile, new_file, write_records
+from hashnews.files import PostFile, RecordFile, new_file, write_records
 from hashnews.generate.config import TrainingConfig
 from hashnews.metrics import drawn
 from hashnews.prepare.datasets import of_collection, rules_for
 from hashnews.prepare.preparer import Preparer
+from hashnews.prepare.public_sets import read_public
 from hashnews.prepare.splits import Split, write_prepared
-from hashnews.records import Article, Post, PreparedPost, Suggestion
+from hashnews.records import Article, PreparedPost, Suggestion
 from hashnews.reproduce.suggestions import write_suggestions
 from hashnews.text.entities import load_finder
 from hashnews.text.hashtags import shipped_forms
@@ -48,8 +49,17 @@ def prepare_posts(
     """Prepared posts with their part of the split, and Table 1."""
     entity_finder = load_finder(finder)
     preparer = Preparer(shipped_segmenter(), entity_finder, never)
-    posts = islice(of_collection(RecordFile(raw, Post), collection), most)
+    posts = islice(of_collection(PostFile(raw), collection), most)
     write_prepared(folder / POSTS, preparer.prepare(posts, rules_for(raw)), split, seed)
+    write_json(folder / STATS, preparer.statistics.report(entity_finder, preparer.dropped))
+
+
+def prepare_public(folder: Path, *, dataset: Path, finder: str, most: int | None) -> None:
+    """Prepared posts of a public dataset, with the split it has, and Table 1."""
+    entity_finder, segmenter = load_finder(finder), shipped_segmenter()
+    preparer = Preparer(segmenter, entity_finder)
+    posts = preparer.adopt(read_public(dataset, segmenter, most))
+    write_records(folder / POSTS, posts)
     write_json(folder / STATS, preparer.statistics.report(entity_finder, preparer.dropped))
 
 
@@ -184,6 +194,12 @@ def write_json(path: Path, value: Any) -> None:
 def read_json(path: Path) -> Any:
     """A JSON file we wrote."""
     return json.loads(path.read_text("utf-8"))
+
+
+def read_curve(path: Path) -> list[dict[str, float]]:
+    """What a metrics.jsonl says of whole epochs."""
+    lines = (json.loads(line) for line in path.read_text("utf-8").splitlines())
+    return [line for line in lines if "mean_loss" in line]
 
 
 def _say(step: int, steps: int, what: str) -> None:

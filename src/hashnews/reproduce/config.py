@@ -101,15 +101,18 @@ class ReproduceConfig(Config):
     @property
     def validation_posts(self) -> int:
         """How many validation posts early stopping looks at, the same for every model."""
-        return TrainingConfig.model_validate({"posts": "p"} | self.training).validation_posts
+        return self.training_with().validation_posts
+
+    def training_with(self, **files: Any) -> TrainingConfig:
+        """The settings of every training, with what is of one of them."""
+        return TrainingConfig.model_validate({"posts": "posts.jsonl"} | self.training | files)
 
     def training_of(
         self, model: TableModel, seed: int, posts: Path, contexts: Path | None
     ) -> TrainingConfig:
         """The settings of one training."""
         network = self.training.get("model", {}) | {"variant": model.variant}
-        files = {"posts": posts, "contexts": contexts, "seed": seed, "model": network}
-        return TrainingConfig.model_validate(self.training | files)
+        return self.training_with(posts=posts, contexts=contexts, seed=seed, model=network)
 
 
 # Changes that make a reproduction of minutes: the same steps, tiny models, few posts.

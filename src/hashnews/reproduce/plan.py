@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hashnews.errors import DataError
+from hashnews.prepare.datasets import DATASET
+from hashnews.prepare.public_sets import PublicSet, public_set
 from hashnews.prepare.splits import Split
 from hashnews.reproduce import actions, case_studies
 from hashnews.reproduce.config import ReproduceConfig, TableModel
@@ -29,7 +31,17 @@ class Dataset(NamedTuple):
     @property
     def name(self) -> str:
         """What its folder of steps is called."""
-        return f"{self.collection or 'all'}-{self.split}"
+        return f"{self.collection or 'all'}-{self.how_split}"
+
+    @property
+    def how_split(self) -> str:
+        """A public dataset has a split of its own."""
+        return "own" if self.public else self.split
+
+    @property
+    def public(self) -> PublicSet | None:
+        """Which public dataset it is, if it is one: in its authors' own files, without news."""
+        return None if self.file("posts") else public_set(self.folder)
 
     def file(self, stem: str) -> Path | None:
         """`posts`, `news` or `reference`, packed or not."""
@@ -62,8 +74,6 @@ class Plan(NamedTuple):
     steps: list[Step]
     posts: Path
     stats: Path
-    news: Path
-    reference: Path
     contexts: dict[str, Path]
     runs: list[Run]
     cases: dict[str, Path]
@@ -89,9 +99,10 @@ class _Planner:
         models = [TableModel.parse(name) for name in self.config.models]
         rankings = list(dict.fromkeys(m.ranking for m in models if m.ranking))
         self.posts = self.prepare()
-        self.news = self.add_news()
-        self.reference = self.dataset.file("reference") or self.older_news()
-        self.indexed = [self.index()] if rankings else []
+        if rankings:
+            self.news = self.add_news()
+            self.reference = self.dataset.file("reference") or self.older_news()
+            self.indexed = [self.index()]
         self.contexts = {str(ranking): self.retrieve(str(ranking)) for ranking in rankings}
         runs = [
             run
@@ -101,19 +112,30 @@ class _Planner:
             for run in [self.run(model, seed)]
         ]
         return Plan(
-            self.steps, self.posts, self.posts.with_name(actions.STATS), self.news, self.reference,
-            self.contexts, runs, self.cases(runs),
+            self.steps, self.posts, self.posts.with_name(actions.STATS), self.contexts, runs,
+            self.cases(runs) if rankings else {},
         )  # fmt: skip
 
     def prepare(self) -> Path:
         data, config = self.dataset, self.config
-        settings: dict[str, Any] = {
+        settings: dict[str, Any]
+        if public := data.public:
+            settings = {"set": public.name, "finder": config.finder, "most": config.most_posts}
+            adopt = partial(
+                actions.prepare_public, dataset=data.folder, finder=config.finder,
+                most=config.most_posts,
+            )  # fmt: skip
+            given = public.inputs(data.folder)
+            return self._add(self.own / "prepare", adopt, settings, given, []) / actions.POSTS
+        settings = {
             "split": data.split, "seed": data.split_seed, "collection": data.collection,
             "never": list(data.never), "finder": config.finder, "most": config.most_posts,
         }  # fmt: skip
         raw = data.needed("posts")
         run = partial(actions.prepare_posts, raw=raw, **settings)
-        return self._add(self.own / "prepare", run, settings, [raw], []) / actions.POSTS
+        rules = data.folder / DATASET
+        files = [raw, rules] if rules.is_file() else [raw]
+        return self._add(self.own / "prepare", run, settings, files, []) / actions.POSTS
 
     def add_news(self) -> Path:
         settings = {"finder": str(self.config.finder)}

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hashnews.errors import needs_extra
+from hashnews.reproduce.actions import read_curve
 from hashnews.reproduce.plan import Run
 from hashnews.reproduce.tables import label
 
@@ -83,12 +83,6 @@ def plot_curves(runs: Sequence[Run], path: Path) -> None:
     figure.savefig(path, dpi=DPI)
 
 
-def read_curve(path: Path) -> list[dict[str, float]]:
-    """What metrics.jsonl says of whole epochs."""
-    lines = (json.loads(line) for line in path.read_text("utf-8").splitlines())
-    return [line for line in lines if "mean_loss" in line]
-
-
 def plot_context(summary: dict[str, Any], models: dict[str, str], path: Path) -> None:
     """The retriever's figure beside the generator's: words covered, and the scores reached."""
     scores = {row["model"]: row["mean"] for row in summary["table_2"]}
@@ -103,4 +97,55 @@ def plot_context(summary: dict[str, Any], models: dict[str, str], path: Path) ->
     axes.set(xlabel="hashtag words in the context, %", ylabel="%")
     if axes.has_data():
         axes.legend(fontsize=7)
+    figure.savefig(path, dpi=DPI)
+
+
+def plot_claims(compared: Sequence[dict[str, Any]], path: Path) -> None:
+    """Every comparison with its 95 % interval: a row for each claim and set, a panel for a metric.
+
+    Filled where it holds after correction; the colour says which way.
+    """
+    rows = list(dict.fromkeys(_row_of(one) for one in compared))[::-1]
+    metrics = list(dict.fromkeys(one["metric"] for one in compared))
+    figure = new_figure(4 + 2.4 * len(metrics), 1 + 0.24 * len(rows))
+    panels = figure.subplots(1, len(metrics), sharey=True, squeeze=False)[0]
+    for axes, metric in zip(panels, metrics, strict=True):
+        axes.axvline(0, color=GREY, linewidth=0.8)
+        for one in (one for one in compared if one["metric"] == metric):
+            at, middle = rows.index(_row_of(one)), 100 * one["difference"]
+            colour = {"confirmed": BLUE, "reversed": RED}.get(one["verdict"], GREY)
+            axes.plot([100 * one["low"], 100 * one["high"]], [at, at], color=colour)
+            axes.plot(middle, at, "o", color=colour, markersize=5,
+                      markerfacecolor="white" if colour == GREY else colour)  # fmt: skip
+        axes.set(title=metric, xlabel="points")
+    panels[0].set_yticks(range(len(rows)), rows, fontsize=7)
+    figure.suptitle("claims, 95 % intervals; blue: confirmed, red: reversed, after Holm")
+    figure.savefig(path, dpi=DPI)
+
+
+def _row_of(one: dict[str, Any]) -> str:
+    kind = f"{one['size'].split()[0].lower()}, {one['split']}"
+    return f"{one['says']} · {one['set']} ({kind})"
+
+
+def plot_paper(scores: Sequence[dict[str, Any]], path: Path) -> None:
+    """Ours against the paper's (the mean of its two datasets), a line of models for each run."""
+    figure = new_figure(11, 4.6)
+    lines: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for one in scores:
+        lines[f"{one['set']}, {one['size'].lower()}, {one['split']}"].append(one)
+    for axes, metric in zip(figure.subplots(1, 2), ("F1@1", "F1@5"), strict=True):
+        for number, (said, some) in enumerate(lines.items()):
+            some = sorted(some, key=lambda one: one["paper"][metric])
+            points = [one["paper"][metric] for one in some], [one["ours"][metric] for one in some]
+            full = "full" in said
+            axes.plot(*points, "o-" if full else "o:", color=f"C{number}", label=said,
+                      markerfacecolor=f"C{number}" if full else "white")  # fmt: skip
+        theirs = {one["model"]: one["paper"][metric] for one in scores}
+        for model, place in theirs.items():
+            axes.text(place, 0, label(model), rotation=90, fontsize=6, ha="center", color=GREY)
+        axes.set(title=metric, xlabel="the paper's, mean of its datasets, %", ylabel="ours, %")
+        axes.set_ylim(bottom=0)
+    handles, names = axes.get_legend_handles_labels()
+    figure.legend(handles, names, fontsize=7, ncols=3, loc="outside lower center")
     figure.savefig(path, dpi=DPI)

@@ -19,13 +19,13 @@ from hashnews.errors import DataError
 from hashnews.files import RecordFile
 from hashnews.metrics import METRICS, Measured, measure, pooled
 from hashnews.records import PreparedPost
-from hashnews.reproduce.actions import read_json
+from hashnews.reproduce.actions import read_curve, read_json
 from hashnews.reproduce.bootstrap import Difference, compare
 from hashnews.reproduce.config import ReproduceConfig
 from hashnews.reproduce.coverage import context_coverage
 from hashnews.reproduce.paper import BEYOND, CLAIMS, COLUMNS, TABLE_2, Claim
-from hashnews.reproduce.plan import Dataset, Plan, plan
-from hashnews.reproduce.runner import Outcome, run_steps
+from hashnews.reproduce.plan import Dataset, Plan, Run, plan
+from hashnews.reproduce.runner import Outcome, done_steps, run_steps
 from hashnews.reproduce.suggestions import Judge, read_suggestions
 from hashnews.text.entities import load_finder
 
@@ -65,11 +65,11 @@ def reproduce(
     jobs: int = 1,
     say: Callable[[str], None] = lambda _: None,
 ) -> Results:
-    """Run what is not done yet and judge what is."""
+    """Run what is not done yet and judge what is; without jobs, only judge."""
     planned = plan(dataset, config, folder)
-    outcome = run_steps(planned.steps, jobs, say)
-    if planned.posts.parent in outcome.failed:
-        raise DataError(outcome.failed[planned.posts.parent])
+    outcome = run_steps(planned.steps, jobs, say) if jobs else done_steps(planned.steps)
+    if planned.posts.parent not in outcome.seconds:
+        raise DataError(outcome.failed.get(planned.posts.parent, "nothing is done yet"))
     judge = Judge(RecordFile(planned.posts, PreparedPost), load_finder(config.finder))
     done = [run for run in planned.runs if run.suggestions.parent in outcome.seconds]
     order = {name: number for number, name in enumerate(config.models)}
@@ -89,24 +89,36 @@ def summarise(results: Results) -> dict[str, Any]:
     for post in RecordFile(results.plan.posts, PreparedPost):
         parts[str(post.split)] = parts.get(str(post.split), 0) + 1
     dataset = results.dataset
+    small = results.config.most_posts is not None
     return {
+        "small": small,
         "dataset": {
             "name": dataset.folder.resolve().name,
             "collection": dataset.collection,
-            "split": dataset.split,
+            "split": dataset.how_split,
             "never": list(dataset.never),
             "posts": parts,
             "gold_hashtags_per_post": gold,
         },
         "table_1": read_json(results.plan.stats),
         "table_2": [summarise_row(row, gold) for row in results.rows],
-        "claims": _judged(CLAIMS, rows, results.config.draws),
-        "beyond": _judged(BEYOND, rows, results.config.draws),
+        "epochs": [
+            epochs_of(run, results.config)
+            for run in results.plan.runs
+            if run.metrics is not None and run.suggestions.parent in results.outcome.seconds
+        ],
+        "claims": _judged(CLAIMS, rows, results.config.draws, small),
+        "beyond": _judged(BEYOND, rows, results.config.draws, small),
         "contexts": {
             ranking: context_coverage(results.plan.posts, path)._asdict()
             for ranking, path in results.plan.contexts.items()
             if path.exists()
         },
+        "not_run": [
+            f"{run.model.name}, seed {run.seed}"
+            for run in results.plan.runs
+            if run.suggestions.parent not in results.outcome.seconds
+        ],
         "failed": {folder.stem: problem for folder, problem in results.outcome.failed.items()},
         "seconds": {folder.stem: s for folder, s in sorted(results.outcome.seconds.items())},
         "settings": results.config.model_dump(mode="json"),
@@ -147,21 +159,49 @@ def check_identity(name: str, seeds: Sequence[dict[str, float]], gold: float) ->
             raise RuntimeError(f"{name}: F1@1 {scores['F1@1']} does not follow from ACC")
 
 
+def epochs_of(run: Run, config: ReproduceConfig) -> dict[str, Any]:
+    """How long a model was trained, which epoch was kept, and what ended the training."""
+    curve = read_curve(run.metrics) if run.metrics else []
+    worth = [(at["f1@5"], -at.get("perplexity", 0.0)) for at in curve]
+    kept = worth.index(max(worth))
+    most = config.training_with().epochs if run.model.is_generator else config.lstm_top.epochs
+    return {
+        "model": run.model.name,
+        "seed": run.seed,
+        "epochs": len(curve),
+        "kept": kept + 1,
+        "f1@5": curve[kept]["f1@5"],
+        "ended by": "the limit of epochs" if len(curve) >= most else "early stopping",
+    }
+
+
 def verdict(difference: Difference) -> str:
     """What the data say of a claim that the difference is positive."""
-    if difference.p >= CERTAIN or not difference.difference:
+    return verdict_of(difference.difference, difference.p)
+
+
+def verdict_of(difference: float, p: float) -> str:
+    """What a difference and its p-value say of a claim that it is positive."""
+    if p >= CERTAIN or not difference:
         return "not confirmed"
-    return "confirmed" if difference.difference > 0 else "reversed"
+    return "confirmed" if difference > 0 else "reversed"
 
 
-def _judged(claims: Sequence[Claim], rows: dict[str, Row], draws: int) -> list[dict[str, Any]]:
+def _judged(
+    claims: Sequence[Claim], rows: dict[str, Row], draws: int, small: bool
+) -> list[dict[str, Any]]:
+    """Every claim about rows there are; a small run judges nothing."""
     found = []
     for claim in claims:
         if claim.first not in rows or claim.second not in rows:
             continue
         differences = compare(rows[claim.first].pooled, rows[claim.second].pooled, draws)
         metrics = {
-            name: {**one._asdict(), "mark": one.mark, "verdict": verdict(one)}
+            name: {
+                **one._asdict(),
+                "mark": one.mark,
+                "verdict": "not judged" if small else verdict(one),
+            }
             for name, one in differences.items()
         }
         found.append({**claim._asdict(), "metrics": metrics})

@@ -9,7 +9,6 @@ process that started it does.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
@@ -27,6 +26,7 @@ from typing import Any, NamedTuple
 from hashnews import __version__
 from hashnews.errors import DataError, HashNewsError
 from hashnews.files import new_file
+from hashnews.portable import held
 
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
 STEP, LOG = "step.json", "log.txt"
@@ -89,6 +89,9 @@ def run_steps(
                     running[child.process.sentinel] = child
                     waiting.remove(step)
                     say(f"{step.name}: begins ({len(waiting)} wait)")
+            if not running:  # what they wait for is not among the steps
+                failed |= dict.fromkeys((step.folder for step in waiting), "lacks a step before it")
+                waiting.clear()
             for sentinel in connection.wait(list(running)) if running else ():
                 child = running.pop(sentinel)
                 name, folder, problem = child.step.name, child.step.folder, child.problem()
@@ -103,6 +106,12 @@ def run_steps(
             child.process.terminate()
             child.process.join()
     return Outcome({folder: _read(folder).get("seconds", 0.0) for folder in done}, failed)
+
+
+def done_steps(steps: Sequence[Step]) -> Outcome:
+    """What is done already; nothing is run."""
+    done = (step.folder for step in steps if _is_done(step.folder))
+    return Outcome({folder: _read(folder).get("seconds", 0.0) for folder in done}, {})
 
 
 class Child:
@@ -163,8 +172,7 @@ def _end_with_parent() -> None:
 @contextmanager
 def _only_one(folder: Path) -> Iterator[None]:
     """Wait until no other run is at this step."""
-    with folder.with_name(f".{folder.name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with folder.with_name(f".{folder.name}.lock").open("w") as lock, held(lock.fileno()):
         yield
 
 

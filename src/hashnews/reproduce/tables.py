@@ -24,16 +24,37 @@ TABLE_1_COLUMNS = {
 CLAIM_METRICS = ("F1@1", "F1@5", "MAP", "RG-1")
 
 
+def set_name(summary: dict[str, Any]) -> str:
+    """What was judged on: the dataset and its collection."""
+    dataset = summary["dataset"]
+    return " ".join(filter(None, [dataset["name"], dataset["collection"]]))
+
+
 def statistics_cells(summary: dict[str, Any]) -> Cells:
     """Table 1."""
-    ours = summary["table_1"]["table"]
-    dataset = summary["dataset"]
-    name = " ".join(filter(None, [dataset["name"], dataset["collection"]]))
+    return collection_cells({set_name(summary): summary["table_1"]["table"]})
+
+
+def collection_cells(collections: dict[str, dict[str, float]]) -> Cells:
+    """Table 1 of several sets, the paper's below."""
     rows = [["dataset", *TABLE_1_COLUMNS.values()]]
-    rows += [[name, *(f"{ours[column]:,}" for column in TABLE_1_COLUMNS)]]
+    rows += [
+        [name, *(f"{ours[column]:,}" for column in TABLE_1_COLUMNS)]
+        for name, ours in collections.items()
+    ]
     return rows + [
         [f"paper: {data}", *(f"{value:,}" for value in values)] for data, values in TABLE_1.items()
     ]
+
+
+def epoch_cells(summary: dict[str, Any]) -> Cells:
+    """How long each model was trained, and which epoch was kept, seed by seed."""
+    rows = [["model", "seed", "epochs", "kept", "validation F1@5", "ended by"]]
+    return rows + [
+        [label(one["model"]), str(one["seed"]), str(one["epochs"]), str(one["kept"]),
+         f"{100 * one['f1@5']:.2f}", one["ended by"]]
+        for one in summary.get("epochs", ())
+    ]  # fmt: skip
 
 
 def score_cells(summary: dict[str, Any]) -> Cells:
@@ -109,8 +130,18 @@ def claim_cell(found: dict[str, Any] | None) -> str:
     """Difference, p-value, verdict."""
     if found is None:
         return "–"
-    p = "p < 0.001" if found["p"] < 0.001 else f"p = {found['p']:.3f}"
-    return f"{100 * found['difference']:+.2f} ({p}) {found['verdict']}"
+    return f"{100 * found['difference']:+.2f} ({chance(found['p'])}) {found['verdict']}"
+
+
+def corrected_cell(found: dict[str, Any]) -> str:
+    """Difference, p-value, p-value after the correction, verdict by the latter."""
+    p, corrected = chance(found["p"]), chance(found["holm"]).removeprefix("p ")
+    return f"{100 * found['difference']:+.2f} ({p}, Holm {corrected}) {found['verdict']}"
+
+
+def chance(p: float) -> str:
+    """A p-value."""
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
 
 
 def markdown(cells: Cells) -> str:

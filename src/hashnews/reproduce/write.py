@@ -10,11 +10,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hashnews.files import new_file
-from hashnews.generate.config import GeneratorConfig
+from hashnews.generate.config import GeneratorConfig, TrainingConfig
 from hashnews.prepare.statistics import plot_frequencies
 from hashnews.reproduce import plots, tables
 from hashnews.reproduce.actions import read_json, write_json
+from hashnews.reproduce.config import TableModel
 from hashnews.reproduce.results import Results, summarise
+
+SMALL_RUN = (
+    "**A small run tests the machinery and judges nothing**: tiny models, few posts; no figure here"
+    " says anything about a model or a claim."
+)
 
 
 class Files(NamedTuple):
@@ -92,6 +98,7 @@ def markdown(
         "Table 2": tables.score_cells(summary),
         "Claims of the paper": tables.claim_cells(summary["claims"]),
         "Beyond the paper": tables.claim_cells(summary["beyond"]),
+        "Epochs": tables.epoch_cells(summary),
         "Table 1": tables.statistics_cells(summary),
         "What the contexts hold": tables.context_cells(summary),
         "Beside the standard definitions": tables.standard_cells(summary),
@@ -99,7 +106,7 @@ def markdown(
     }
     posts = ", ".join(f"{count:,} {part}" for part, count in dataset["posts"].items())
     gold = dataset["gold_hashtags_per_post"]
-    text = f"# Reproduction on {name}\n\n```sh\n{summary['command']}\n```\n\n{size(summary)}\n"
+    text = f"# Reproduction on {name}\n\n```sh\n{summary['command']}\n```\n\n{about(summary)}\n"
     text += f"Posts: {posts}; {gold:.3f} hashtags per test post.\n"
     for title, cells in parts.items():
         if len(cells) > 1:
@@ -113,19 +120,47 @@ def markdown(
     return f"{text}\n{hours:.1f} hours of steps in all; {machine}.\n"
 
 
-def size(summary: dict[str, Any]) -> str:
-    """Whether the generators are as large as the paper's, in a sentence."""
-    paper = GeneratorConfig()
-    ours = GeneratorConfig.model_validate(summary["settings"]["training"].get("model", {}))
-    other = [
+def size_of(summary: dict[str, Any]) -> str:
+    """How large the generators are beside the paper's, in two words."""
+    paper, ours = GeneratorConfig(), _network(summary)
+    if not _smaller(summary):
+        return "Full size"
+    return "Half size" if 2 * ours.hidden == paper.hidden else "Not the paper's size"
+
+
+def about(summary: dict[str, Any]) -> str:
+    """The size of the generators, how long they may train, how often, and what is not there."""
+    other = _smaller(summary)
+    sizes = f"have {', '.join(other)}" if other else "are as large as the paper's"
+    training = TrainingConfig.model_validate(
+        {"posts": "posts.jsonl"} | summary["settings"]["training"]
+    )
+    trained = [row for row in summary["table_2"] if TableModel.parse(row["model"]).by_chance]
+    seeds = max((len(row["seeds"]) for row in trained), default=0)
+    told = [
+        f"**{size_of(summary)}**: the generators {sizes}.",
+        f"Trained for at most {training.epochs} epochs, until {training.patience} in a row bring"
+        f" nothing better on {training.validation_posts:,} validation posts (or all, if there are"
+        f" fewer); seeds: {seeds}.",
+    ]
+    if not trained:
+        told = ["**Baselines and retrieval only**: no model was trained."]
+    if missing := summary.get("not_run"):
+        told.append(f"**Not run**: {'; '.join(missing)}.")
+    return "\n".join([*told, SMALL_RUN] if summary.get("small") else told)
+
+
+def _network(summary: dict[str, Any]) -> GeneratorConfig:
+    return GeneratorConfig.model_validate(summary["settings"]["training"].get("model", {}))
+
+
+def _smaller(summary: dict[str, Any]) -> list[str]:
+    paper, ours = GeneratorConfig(), _network(summary)
+    return [
         f"{name} {getattr(ours, name)} instead of {getattr(paper, name)}"
         for name in ("embedding", "hidden", "layers")
         if getattr(ours, name) != getattr(paper, name)
     ]
-    if not other:
-        return "**Full size**: the generators are as large as the paper's."
-    kind = "Half size" if 2 * ours.hidden == paper.hidden else "Not the paper's size"
-    return f"**{kind}**: the generators have {', '.join(other)}."
 
 
 def _write(path: Path, text: str) -> None:
