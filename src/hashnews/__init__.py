@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from hashnews.retrieve.retriever import Retriever
     from hashnews.suggest.pipeline import HashNews
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = ["Answer", "Article", "Generator", "HashNews", "Post", "Retriever", "Suggestion"]
 
 # Where each name lives: it is imported when it is first used, so that `import hashnews` is quick.

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import click
 
-from hashnews.cli.options import json_option
+from hashnews.cli.console import say
+from hashnews.cli.options import json_option, own_store_option
 
 OLDEST_SAFE_EXPAT = (2, 4, 1)  # older ones expand entities without end
 HEALED = ("index", "memory")  # they are made again where they are wrong
@@ -30,8 +31,7 @@ class Finding(NamedTuple):
 
 
 @click.command()
-@click.option("--news", type=click.Path(path_type=Path), metavar="DB",
-              help="The news store to look at.  [default: the shipped sample]")  # fmt: skip
+@own_store_option
 @click.option("--model", type=click.Path(path_type=Path), metavar="DIR",
               help="The model directory to look at.  [default: the shipped model]")  # fmt: skip
 @json_option
@@ -41,12 +41,13 @@ def doctor(news: Path | None, model: Path | None, as_json: bool) -> None:
     for finding in _look(news, model):
         findings.append(finding)
         if not as_json:
-            mark = click.style("ok   ", fg="green") if finding.remedy is None else "WRONG"
-            click.echo(f"{mark}  {finding.what:12} {finding.found}")
+            good = finding.remedy is None
+            say("ok   " if good else "WRONG", nl=False, fg="green" if good else None)
+            say(f"  {finding.what:12} {finding.found}")
             if finding.remedy is not None:
-                click.echo(f"{'':20}{finding.remedy}")
+                say(f"{'':20}{finding.remedy}")
     if as_json:
-        click.echo(json.dumps([finding._asdict() for finding in findings]))
+        say(json.dumps([finding._asdict() for finding in findings]))
     if any(finding.remedy is not None for finding in findings):
         click.get_current_context().exit(1)
 

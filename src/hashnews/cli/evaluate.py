@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from hashnews.cli.console import say
 from hashnews.cli.options import finder_option, json_option
 
 
@@ -58,12 +59,12 @@ def evaluate(
         with new_file(out) as stream:
             stream.write(json.dumps(told) + "\n")
     if as_json:
-        click.echo(json.dumps(told))
+        say(json.dumps(told))
         return
-    click.echo(f"{len(judge.posts):,} posts, {judge.hashtags:,} hashtags")
+    say(f"{len(judge.posts):,} posts, {judge.hashtags:,} hashtags")
     for name, score in scores.items():
         line = f"{name:24}" + (f"{100 * score:7.2f}" if score is not None else "      –")
         if name in differences:
             one = differences[name]
             line += f"  {100 * one.difference:+7.2f}  p = {one.p:.4f} {one.mark}"
-        click.echo(line.rstrip())
+        say(line.rstrip())

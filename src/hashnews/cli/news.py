@@ -14,17 +14,23 @@ from typing import TYPE_CHECKING
 import click
 
 from hashnews.cli import store as whole
-from hashnews.cli.console import track
+from hashnews.cli.console import say, track
 from hashnews.cli.options import (
+    Commands,
+    any_store_option,
+    are_there,
     as_seconds,
     json_option,
     news_option,
     on_error_option,
     period_options,
+    private_option,
     store_finder_option,
 )
+from hashnews.terminal import one_line
 
 if TYPE_CHECKING:
+    from hashnews.errors import HashNewsError
     from hashnews.files import OnError
     from hashnews.news.rounds import Round, Rounds
     from hashnews.news.store import NewsStore
@@ -38,13 +44,13 @@ def finder_for(store: NewsStore, name: str | None) -> EntityFinder:
     return load_finder(name or store.state().finder or "fast")
 
 
-@click.group()
+@click.group(cls=Commands)
 def news() -> None:
     """Manage the news: add files, fetch feeds, search, show statistics."""
 
 
 @news.command()
-@click.argument("files", nargs=-1, required=True)
+@click.argument("files", nargs=-1, required=True, callback=are_there)
 @news_option
 @store_finder_option
 @on_error_option
@@ -75,17 +81,18 @@ def add(
             )
         finally:
             summary = refusals.summary
-            click.echo(json.dumps(summary.as_dict()) if as_json else str(summary))
+            say(json.dumps(summary.as_dict()) if as_json else str(summary))
             if refusals.count:
-                click.echo(f"see {refusals.path}", err=True)
+                say(f"see {refusals.path}", err=True)
 
 
 @news.command()
-@click.argument("feeds", nargs=-1, required=True)
+@click.argument("feeds", nargs=-1)
 @news_option
 @click.option("--every", callback=as_seconds, metavar="TIME", help="Repeat every 15m, 1h, ...")
 @click.option("--full-text", is_flag=True, help="Also fetch the linked pages, for the full text.")
-@click.option("--allow-private", is_flag=True, help="Allow addresses in your own network.")
+@click.option("--now", is_flag=True, help="Also fetch feeds that wait after a failure.")
+@private_option
 @store_finder_option
 @json_option
 def fetch(
@@ -93,36 +100,54 @@ def fetch(
     path: str,
     every: float | None,
     full_text: bool,
+    now: bool,
     allow_private: bool,
     finder: str | None,
     as_json: bool,
 ) -> None:
-    """Fetch feeds: URLs, files that list URLs, or OPML.
+    """Fetch feeds: URLs, files that list URLs, or OPML; without any, those of the store.
 
     An unchanged feed is not downloaded again. A feed that fails is retried later. An entry
     without a date gets the time at which it was fetched.
     """
-    from hashnews.news.feeds import feeds_in
+    from hashnews.news.feed_lists import feeds_in
     from hashnews.news.fetch import Fetcher
     from hashnews.news.rounds import Rounds
     from hashnews.news.store import NewsStore
     from hashnews.news.worker import Worker
 
-    urls = list(dict.fromkeys(url for source in feeds for url in feeds_in(source)))
+    named = list(dict.fromkeys(url for source in feeds for url in feeds_in(source)))
+    if not named and not Path(path).exists():
+        raise _without_feeds(path)
     with (
         NewsStore(path, "write") as store,
         Fetcher(allow_private) as fetcher,
         Worker() as worker,
-        _stopped_by_signals(),
+        stopped_by_signals(),
     ):
-        rounds = Rounds(store, finder_for(store, finder), fetcher, worker, full_text)
+        rounds = Rounds(store, finder_for(store, finder), fetcher, worker, full_text, now)
         while True:
             began = time.monotonic()
-            result = _round(rounds, urls, as_json)
+            result = _round(rounds, named or _followed(store), as_json)
             if every is None:
                 _complain(result)
                 return
             time.sleep(max(0.0, began + every - time.monotonic()))
+
+
+def _followed(store: NewsStore) -> list[str]:
+    """The feeds of the store, asked before each round: others may come while it runs."""
+    from hashnews.news.own_feeds import PAUSED, list_feeds
+
+    if urls := [feed.url for feed in list_feeds(store) if feed.outcome != PAUSED]:
+        return urls
+    raise _without_feeds(store.path)
+
+
+def _without_feeds(path: str | Path) -> HashNewsError:
+    from hashnews.errors import DataError
+
+    return DataError(f"{path} has no feeds yet: run hashnews feeds add SITE, or name some")
 
 
 def _round(rounds: Rounds, urls: list[str], as_json: bool) -> Round:
@@ -133,9 +158,9 @@ def _round(rounds: Rounds, urls: list[str], as_json: bool) -> Round:
     try:
         for visit in track(rounds.visit_all(urls, result), "fetch"):
             if visit.note:
-                click.echo(f"{visit.url}: {visit.outcome}: {visit.note}", err=True)
+                say(one_line(f"{visit.url}: {visit.outcome}: {visit.note}"), err=True)
     finally:
-        click.echo(json.dumps(result.as_dict()) if as_json else str(result))
+        say(json.dumps(result.as_dict()) if as_json else str(result))
     return result
 
 
@@ -151,7 +176,7 @@ def _complain(result: Round) -> None:
 
 
 @contextmanager
-def _stopped_by_signals() -> Iterator[None]:
+def stopped_by_signals(kept: str = "what was fetched is kept") -> Iterator[None]:
     """Ctrl-C and a service manager's SIGTERM end the run, and well."""
 
     def stop(*_: object) -> None:
@@ -161,13 +186,13 @@ def _stopped_by_signals() -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        click.echo("stopped; what was fetched is kept", err=True)
+        say(f"stopped; {kept}", err=True)
     finally:
         signal.signal(signal.SIGTERM, before)
 
 
 @news.command()
-@news_option
+@any_store_option
 @period_options
 @click.option(
     "--check", is_flag=True, help="Also check the store, its index and its memory for damage."
@@ -192,29 +217,25 @@ def stats(
         for name, problem in checked.items():
             if problem:
                 heals = "it will be rebuilt when it is next used"
-                click.echo(f"{path}.{name}: {problem}; {heals}", err=True)
+                say(f"{path}.{name}: {problem}; {heals}", err=True)
         found = statistics(store, since and since.date(), before and before.date())
     if as_json:
-        click.echo(json.dumps(found.as_dict(), ensure_ascii=False))
+        say(json.dumps(found.as_dict(), ensure_ascii=False))
         return
     for line in chart(found.days):
-        click.echo(line)
-    click.echo(
-        f"\n{found.articles:,} articles on {len(found.days):,} days, {found.bytes / 1e6:,.0f} MB,"
-    )
-    click.echo(
-        f"entities by the finder {found.finder!r}, {found.given:,} articles brought their own"
-    )
+        say(line)
+    say(f"\n{found.articles:,} articles on {len(found.days):,} days, {found.bytes / 1e6:,.1f} MB,")
+    say(f"entities by the finder {found.finder!r}, {found.given:,} articles brought their own")
     for first, last in found.gaps:
-        click.echo(f"no news: {first}" + (f" to {last}" if last > first else ""))
-    click.echo(f"\n{len(found.sources):,} sources, the largest:")
+        say(f"no news: {first}" + (f" to {last}" if last > first else ""))
+    say(f"\n{len(found.sources):,} sources, the largest:")
     for source, count in list(found.sources.items())[:10]:
-        click.echo(f"{count:>9,}  {source or '(unknown)'}")
+        say(f"{count:>9,}  {one_line(source) or '(unknown)'}")
 
 
 @news.command()
 @click.argument("words", nargs=-1, required=True)
-@news_option
+@any_store_option
 @click.option("-n", "most", default=10, show_default=True, help="How many articles to show.")
 @click.option("--source", help="Only articles of this source.")
 @period_options
@@ -229,7 +250,7 @@ def search(
     as_json: bool,
 ) -> None:
     """Search articles for words, "phrases in quotes" and beginnings of words (protest*)."""
-    from hashnews.news.search import CLOSE, OPEN, search
+    from hashnews.news.search import MARKS, search
     from hashnews.news.store import NewsStore
 
     with NewsStore(path) as store:
@@ -237,16 +258,17 @@ def search(
     for hit in hits:
         article = hit.article
         if as_json:
-            click.echo(article.to_json())
+            say(article.to_json())
             continue
-        click.secho(article.title or "(no title)", bold=True)
+        say(one_line(article.title) or "(no title)", bold=True)
         shown = f"{article.published_at.astimezone(UTC):%Y-%m-%d %H:%M}"
-        click.echo(f"  {shown}  {article.source or ''}  {article.url or article.id}")
-        bold = click.style("x", bold=True).split("x")
-        excerpt = hit.excerpt.replace(OPEN, bold[0]).replace(CLOSE, bold[1])
-        click.echo("  " + " ".join(excerpt.split()))
+        say(f"  {shown}  {one_line(article.source or '')}  {one_line(article.url or article.id)}")
+        say("  ", nl=False)
+        for number, part in enumerate(MARKS.split(" ".join(hit.excerpt.split()))):
+            say(part, nl=False, bold=number % 2 == 1)  # what matched
+        say()
     if not hits:
-        click.echo("nothing found", err=True)
+        say("nothing found", err=True)
 
 
 for command in (

@@ -1,41 +1,66 @@
-"""Commands of the memory of posts: posts add, posts days, posts stats."""
+"""Commands of the memory of posts: add, days, stats, export, and those that follow networks."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from hashnews.cli.console import track
-from hashnews.cli.options import json_option, news_option, on_error_option
+from hashnews.cli import follow as networks
+from hashnews.cli.console import say, track
+from hashnews.cli.options import (
+    Commands,
+    any_store_option,
+    are_there,
+    json_option,
+    news_option,
+    on_error_option,
+)
 
 if TYPE_CHECKING:
-    from hashnews.files import OnError, Skipped
-    from hashnews.records import Post, PreparedPost
-
-    AnyPost = Post | PreparedPost
+    from hashnews.files import OnError
 
 
-@click.group()
+def _as_columns(_: Any, __: Any, value: str | None) -> dict[str, str] | None:
+    if value is None:
+        return None
+    from hashnews.posts.archives.columns import read_columns
+
+    try:
+        return read_columns(value)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
+
+
+@click.group(cls=Commands)
 def posts() -> None:
     """The memory: earlier posts, whose hashtags are suggested again where they fit."""
 
 
 @posts.command()
-@click.argument("files", nargs=-1, required=True)
+@click.argument("files", nargs=-1, required=True, callback=are_there)
 @news_option
+@click.option("--user", metavar="NAME",
+              help="Whose posts they are.  [default: as the file says]")  # fmt: skip
+@click.option("--replies", is_flag=True, help="Of an archive, take replies, too.")
+@click.option("--columns", metavar="FIELD=COLUMN,...", callback=_as_columns,
+              help="The columns of another tool's file: text, created_at, id, user.")  # fmt: skip
 @click.option("--collection", help="Only posts of this collection.")
 @click.option("--keep", type=click.IntRange(1), default=400, show_default=True, metavar="DAYS",
-              help="Forget posts that are older than the newest by more than that.")  # fmt: skip
+              help="Forget posts that are older than the newest, or than today where that is "
+              "earlier, by more than that.")  # fmt: skip
 @on_error_option
 @json_option
 def add(
     files: tuple[str, ...],
     path: str,
+    user: str | None,
+    replies: bool,
+    columns: dict[str, str] | None,
     collection: str | None,
     keep: int,
     on_error: OnError,
@@ -43,33 +68,36 @@ def add(
 ) -> None:
     """Remember posts with hashtags (JSON lines, CSV or Parquet; `-`: JSON lines from stdin).
 
-    They may be raw or prepared. Running it twice changes nothing; suggestions see them at once.
+    They may be raw or prepared, or what you downloaded of yourself: Mastodon's outbox.json, X's
+    tweets.js, Bluesky's repo.car, the JSON of Threads and Instagram, or the .zip or .tar.gz around
+    them. Running it twice changes nothing; suggestions see them at once. What is skipped is listed
+    in a file next to the store (.skipped.jsonl).
     """
-    from hashnews.files import PostFile, Skipped
+    from hashnews.files import Skipped
     from hashnews.news.store import NewsStore
-    from hashnews.posts.table import add_posts
-    from hashnews.prepare.datasets import of_collection, rules_for
+    from hashnews.posts.adding import AddSettings, add_file
     from hashnews.prepare.preparer import Preparer
     from hashnews.text.entities import load_finder
     from hashnews.text.segment import shipped_segmenter
 
-    skipped = Skipped()
+    settings = AddSettings(user, replies, columns, collection, timedelta(days=keep), on_error)
     preparer = Preparer(shipped_segmenter(), load_finder("fast"))
-    added = known = forgotten = 0
+    result = dict.fromkeys(("added", "known", "forgotten", "skipped"), 0)
+    skipped = Skipped(Path(path).with_suffix(".skipped.jsonl"))
     with NewsStore(path, "write") as store:
         for file in files:
-            read = track(PostFile(file, on_error, skipped), f"posts {file}")
-            dated = _dated(of_collection(read, collection), file, on_error, skipped)
-            known_posts = preparer.remember(dated, rules_for(file))
-            done = add_posts(store, known_posts, timedelta(days=keep))
-            added += done.added
-            known += done.known
-            forgotten += done.forgotten
-    result = {"added": added, "known": known, "forgotten": forgotten, "skipped": skipped.count}
+            watch = partial(track, label=f"posts {file}")
+            done = add_file(store, preparer, file, settings, watch=watch, skipped=skipped)
+            if not done.is_named:
+                say(f"{file} does not say whose posts these are: add --user", err=True)
+            for name in result:
+                result[name] += getattr(done, name)
     if as_json:
-        click.echo(json.dumps(result))
+        say(json.dumps(result))
     else:
-        click.echo(", ".join(f"{count:,} {what}" for what, count in result.items()))
+        say(", ".join(f"{count:,} {what}" for what, count in result.items()))
+    if skipped.count:
+        say(f"see {skipped.path}", err=True)
 
 
 @posts.command()
@@ -82,27 +110,11 @@ def days(files: tuple[str, ...], out: Path, as_json: bool) -> None:
     from hashnews.scale.cut import cut_days
 
     count = cut_days(files, out)
-    click.echo(json.dumps({"posts": count}) if as_json else f"{count:,} posts to {out}")
-
-
-def _dated(
-    posts: Iterable[AnyPost], file: str, on_error: OnError, aside: Skipped
-) -> Iterator[AnyPost]:
-    """Posts that have a time; without one nobody knows whose past they are."""
-    from hashnews.errors import DataError
-
-    for post in posts:
-        if post.created_at is not None:
-            yield post
-            continue
-        problem = DataError(f"post {post.id} has no created_at: add it, or --on-error skip", file)
-        if on_error == "stop":
-            raise problem
-        aside.add(problem, post.to_json())
+    say(json.dumps({"posts": count}) if as_json else f"{count:,} posts to {out}")
 
 
 @posts.command()
-@news_option
+@any_store_option
 @json_option
 def stats(path: str, as_json: bool) -> None:
     """Show how many posts are remembered, of how many authors, and from when to when."""
@@ -112,7 +124,25 @@ def stats(path: str, as_json: bool) -> None:
     with NewsStore(path) as store:
         counts = count_posts(store)
     if as_json:
-        click.echo(json.dumps(counts))
+        say(json.dumps(counts))
     else:
         for name, value in counts.items():
-            click.echo(f"{name.replace('_', ' '):10} {value}")
+            say(f"{name.replace('_', ' '):10} {value}")
+
+
+@posts.command()
+@click.option("-o", "--out", required=True, help="File to write: .jsonl, .jsonl.gz or `-`.")
+@news_option
+def export(out: str, path: str) -> None:
+    """Write the posts that are remembered as prepared posts, for `reproduce` and `posts add`."""
+    from hashnews.files import write_records
+    from hashnews.news.store import NewsStore
+    from hashnews.posts.table import prepared_posts
+
+    with NewsStore(path) as store:
+        count = write_records(out, track(prepared_posts(store), "export"))
+    say(f"{count:,} posts to {out}", err=True)
+
+
+for command in (networks.follow, networks.sources, networks.pause, networks.forget):
+    posts.add_command(command)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from hashnews.cli.console import say
 from hashnews.cli.options import json_option
 
 
@@ -28,9 +29,18 @@ from hashnews.cli.options import json_option
               show_default=True, help="The paper's is random, which leaks.")  # fmt: skip
 @click.option("--collection", help="Only posts of this collection.")
 @click.option("--never", multiple=True, metavar="TAG", help="A hashtag that is never a target.")
-@click.option("--small", is_flag=True, help="Tiny models, minutes; without DATASET the sample.")
-@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True,
-              help="Processes at a time, each with one thread.")  # fmt: skip
+@click.option(
+    "--small",
+    is_flag=True,
+    help="Tests the machinery, judges nothing: tiny models; without DATASET the sample.",
+)
+@click.option(
+    "--together",
+    is_flag=True,
+    help="DATASET is a folder of such results: all claims on one page, corrected.",
+)
+@click.option("--jobs", type=click.IntRange(0), default=1, show_default=True,
+              help="Processes at a time, each with one thread; 0: judge what is done.")  # fmt: skip
 @json_option
 def reproduce(
     dataset: Path | None,
@@ -44,6 +54,7 @@ def reproduce(
     collection: str | None,
     never: tuple[str, ...],
     small: bool,
+    together: bool,
     jobs: int,
     as_json: bool,
 ) -> None:
@@ -56,30 +67,37 @@ def reproduce(
     from hashnews.reproduce.plan import Dataset
     from hashnews.reproduce.results import reproduce as run
     from hashnews.reproduce.tables import score_cells, text
-    from hashnews.reproduce.write import write_results
+    from hashnews.reproduce.write import SMALL_RUN, write_results
     from hashnews.sample import sample_file
 
-    if dataset is None and not small:
+    if dataset is None and (together or not small):
         raise click.UsageError("name the folder of the dataset, or --small for the sample")
+    if together and dataset:
+        from hashnews.reproduce.together import write_together
+
+        say(write_together(dataset, out, _command()))
+        return
     given = [*(SMALL if small else ()), *changes]
     given += [f"models={json.dumps(models.split(','))}"] if models else []
     given += [f"seeds={seeds}"] if seeds else []
     config = ReproduceConfig.load(path, given)
     began = time.monotonic()
 
-    def say(line: str) -> None:
-        click.echo(f"{time.monotonic() - began:7.0f} s  {line}", err=True)
+    def tell(line: str) -> None:
+        say(f"{time.monotonic() - began:7.0f} s  {line}", err=True)
 
     with sample_file("posts.jsonl") as sample:
         source = Dataset(dataset or sample.parent, split, collection, never)  # type: ignore[arg-type]
-        results = run(source, config, work or out / "work", jobs, say)
+        results = run(source, config, work or out / "work", jobs, tell)
         summary = write_results(results, out, _command())
-    click.echo(json.dumps(summary) if as_json else text(score_cells(summary)))
-    click.echo(f"see {out}", err=True)
+    say(json.dumps(summary) if as_json else text(score_cells(summary)))
+    say(f"see {out}", err=True)
+    if small:
+        say(SMALL_RUN.replace("**", ""), err=True)
     results.check()
 
 
 def _command() -> str:
     """What was typed, with the names of folders alone: where they lay is nobody's business."""
-    words = (Path(word).name if "/" in word else word for word in sys.argv[1:])
+    words = (Path(word).name if word.startswith(("/", "..")) else word for word in sys.argv[1:])
     return "hashnews " + " ".join(words)

@@ -9,8 +9,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hashnews.cli.console import track
-from hashnews.cli.options import as_moment, engine_for, engine_options, json_option, news_option
+from hashnews.cli.console import say, track
+from hashnews.cli.options import (
+    any_store_option,
+    as_moment,
+    engine_for,
+    engine_options,
+    json_option,
+)
+from hashnews.terminal import one_line
 
 if TYPE_CHECKING:
     from hashnews.retrieve.explain import Explanation
@@ -19,7 +26,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("posts", type=click.Path(path_type=Path))
-@news_option
+@any_store_option
 @click.option("-o", "--out", type=click.Path(path_type=Path), help="Contexts as JSON lines.")
 @click.option("--reference", type=click.Path(path_type=Path), help="Articles of other times (R).")
 @click.option("--preset", type=click.Choice(["paper", "best"]), default="best", show_default=True)
@@ -64,8 +71,8 @@ def retrieve(
         changes = {"clip": clip} | ({"ranking": ranking} if ranking else {})
         config = RetrieverConfig.model_validate(changes)
         if config.ranking == "tp" and reference is None:
-            say = "temporal popularity needs --reference; draw one: hashnews news reference"
-            raise DataError(say)
+            need = "temporal popularity needs --reference; draw one: hashnews news reference"
+            raise DataError(need)
     elif ranking or reference or clip != "time" or explained is not None:
         raise click.UsageError("--ranking, --reference, --clip and --explain are of --preset paper")
     source = RetrieverSource(Path(path), reference, Settings(t=t), config)
@@ -79,13 +86,13 @@ def retrieve(
 
         with engine_for(engine, address) as run:
             done = retrieve_days(source, posts, out, run, lambda files: track(files, "retrieve"))
-        click.echo(json.dumps(done.as_dict()) if as_json else f"{done}, see {out}")
+        say(json.dumps(done.as_dict()) if as_json else f"{done}, see {out}")
         return
     same = f"{source} {source.state()} {posts.stat() if posts.exists() else None}"
     count = write_contexts(
         posts, out, source.open, same, workers, lambda lines: track(lines, "retrieve")
     )
-    click.echo(json.dumps({"posts": count}) if as_json else f"{count:,} posts, see {out}")
+    say(json.dumps({"posts": count}) if as_json else f"{count:,} posts, see {out}")
 
 
 def _explain(source: RetrieverSource, posts: Path, wanted: str, as_json: bool) -> None:
@@ -103,7 +110,7 @@ def _explain(source: RetrieverSource, posts: Path, wanted: str, as_json: bool) -
     if not isinstance(retriever, Retriever):
         raise DataError("only the paper's ranking is explained")
     told = explain(retriever, post)
-    click.echo(json.dumps(nested(told)) if as_json else _told(told))
+    say(json.dumps(nested(told)) if as_json else _told(told))
 
 
 def _told(told: Explanation) -> str:
@@ -113,8 +120,9 @@ def _told(told: Explanation) -> str:
         for number, window in enumerate(told.windows, 1)
     ]
     for term in told.terms:
-        matches = ", ".join(term.matches[:6]) or "nothing"
-        lines += ["", f"{term.term}  (IDF in R {term.idf_reference:.3f}; matches {matches})"]
+        matches = one_line(", ".join(term.matches[:6])) or "nothing"
+        named = one_line(term.term)
+        lines += ["", f"{named}  (IDF in R {term.idf_reference:.3f}; matches {matches})"]
         lines += ["  window       n     IDF      TP  weight"]
         lines += [
             f"  {number:6}  {n:6,}  {idf:6.3f}  {popularity:6.3f}  {weight:6.3f}"
@@ -122,13 +130,14 @@ def _told(told: Explanation) -> str:
         ]
     for article in told.articles:
         parts = ", ".join(f"{t} × {f}: {part:.3f}" for t, (f, part) in article.parts.items())
-        lines += ["", f"window {article.window}: {article.id}  score {article.score:.4f}"]
-        lines += [f"  length {article.length}; {parts}"]
+        named = one_line(article.id)
+        lines += ["", f"window {article.window}: {named}  score {article.score:.4f}"]
+        lines += [f"  length {article.length}; {one_line(parts)}"]
     return "\n".join(lines)
 
 
 @click.command()
-@news_option
+@any_store_option
 @click.option("--at", callback=as_moment, help="The time to look at.  [default: now]")
 @click.option("-n", "most", default=20, show_default=True, help="How many entities.")
 @json_option
@@ -140,10 +149,20 @@ def trends(path: str, at: datetime | None, most: int, as_json: bool) -> None:
 
     with NewsStore(path) as store:
         index = NewsIndex.open(store)
-    found = rising(index, at or datetime.now(UTC), most)
+    found = rising(index, at or _now(path), most)
     if as_json:
-        click.echo(json.dumps([trend._asdict() for trend in found], ensure_ascii=False))
+        say(json.dumps([trend._asdict() for trend in found], ensure_ascii=False))
         return
+    if not found:
+        say("nothing is on the rise then", err=True)
     for trend in found:
         counts = " ".join(f"{count:>3}" for count in trend.counts)
-        click.echo(f"{trend.popularity:6.2f}  {counts}  {trend.entity}")
+        say(f"{trend.popularity:6.2f}  {counts}  {one_line(trend.entity)}")
+
+
+def _now(path: str) -> datetime:
+    """The present moment; of the shipped sample its end."""
+    from hashnews.posts.sample_store import sample_store
+    from hashnews.sample import END
+
+    return END if Path(path) == sample_store() else datetime.now(UTC)

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import click
 
-from hashnews.cli.console import track
+from hashnews.cli.console import say, track
 from hashnews.cli.options import (
     FINDERS,
     F,
+    any_store_option,
     as_moment,
     engine_for,
     engine_options,
@@ -24,7 +25,7 @@ from hashnews.cli.options import (
 
 @click.command()
 @click.option("-o", "--out", required=True, help="File: .jsonl, .jsonl.gz, .parquet or `-`.")
-@news_option
+@any_store_option
 @period_options
 @click.option("--entities", is_flag=True, help="Also write found entities (Parquet: always).")
 @json_option
@@ -52,12 +53,12 @@ def export(
     answer = (
         json.dumps({"articles": count, "out": out}) if as_json else f"{count:,} articles to {out}"
     )
-    click.echo(answer, err=out == "-")
+    say(answer, err=out == "-")
 
 
 @click.command()
 @click.option("-o", "--out", required=True, help="File to write (JSON lines).")
-@news_option
+@any_store_option
 @click.option("--before", callback=as_moment, required=True, metavar="TIME",
               help="Only articles published before this time.")  # fmt: skip
 @click.option("--size", type=click.IntRange(1), default=20_000, show_default=True, help="Articles.")
@@ -71,7 +72,7 @@ def reference(out: str, path: str, before: datetime, size: int, seed: int, as_js
     with NewsStore(path) as store:
         drawn = draw_reference(store, out, size, before, seed)
     about = drawn.as_dict()
-    click.echo(
+    say(
         json.dumps(about)
         if as_json
         else f"{drawn.size:,} articles of {drawn.sources:,} sources, {about['first']} to "
@@ -100,14 +101,14 @@ def reindex(path: str, finder: str, as_json: bool) -> None:
         for _ in track(steps, "reindex"):
             pass
     answer = {"articles": steps.found, "finder": finder}
-    click.echo(
+    say(
         json.dumps(answer) if as_json else f"{steps.found:,} articles now have entities of {finder}"
     )
 
 
 @click.command()
 @click.argument("target", type=click.Path(path_type=Path))
-@news_option
+@any_store_option
 @json_option
 def backup(target: Path, path: str, as_json: bool) -> None:
     """Copy the store, also while it is in use, and check the copy."""
@@ -118,7 +119,7 @@ def backup(target: Path, path: str, as_json: bool) -> None:
     with NewsStore(target) as copy:
         count = len(copy)
     answer = {"articles": count, "backup": str(target), "bytes": target.stat().st_size}
-    click.echo(json.dumps(answer) if as_json else f"{count:,} articles to {target}")
+    say(json.dumps(answer) if as_json else f"{count:,} articles to {target}")
 
 
 def _by_day(command: F) -> F:
@@ -144,7 +145,7 @@ def find(
 
     with engine_for(engine, address) as run:
         done = find_days(finder, folder, out, run, lambda files: track(files, "find"))
-    click.echo(json.dumps(done.as_dict()) if as_json else f"{done}, see {out}")
+    say(json.dumps(done.as_dict()) if as_json else f"{done}, see {out}")
 
 
 @click.command()
@@ -160,7 +161,7 @@ def index(
 
     with engine_for(engine, address) as run:
         built = index_days(folder, out, run, finder)
-    click.echo(
+    say(
         json.dumps(built._asdict())
         if as_json
         else f"{built.articles:,} articles, {built.days:,} days ({built.skipped:,} as they were), "

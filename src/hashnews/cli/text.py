@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hashnews.cli.console import track
+from hashnews.cli.console import say, track
 from hashnews.cli.options import (
     engine_for,
     engine_options,
@@ -57,6 +57,9 @@ def prepare(
 ) -> None:
     """Prepare raw posts (JSON lines, CSV, Parquet): split off the hashtags, find the entities.
 
+    RAW may also be the folder of a public dataset (#HowYouTagTweets, CMKP, THG, WHG): its posts
+    keep the split they have.
+
     Writes the prepared posts and a file with their statistics (.stats.json), which also counts
     the posts that were dropped, by reason. Rules of the dataset come from a dataset.toml in the
     folder of the posts. From the news given with --learn only articles older than every post
@@ -65,12 +68,15 @@ def prepare(
     from hashnews.files import RecordFile, Skipped, new_file
     from hashnews.prepare.datasets import of_collection, rules_for
     from hashnews.prepare.preparer import Preparer, learn_from
+    from hashnews.prepare.public_sets import read_public
     from hashnews.prepare.splits import write_prepared
     from hashnews.prepare.statistics import plot_frequencies
     from hashnews.records import Post
     from hashnews.text.entities import load_finder
     from hashnews.text.segment import shipped_segmenter
 
+    if engine != "ray" and any(Path(path).is_dir() for path in raw) and (split or learn):
+        raise click.UsageError("a public dataset has a split of its own: no --split, no --learn")
     beside = None if out == "-" else _stem(Path(out))
     skipped = Skipped(beside and beside.with_suffix(".skipped.jsonl"))
     segmenter, entity_finder = shipped_segmenter(), load_finder(finder)
@@ -80,6 +86,10 @@ def prepare(
 
     def prepared() -> Iterator[PreparedPost]:
         for path in raw:
+            if Path(path).is_dir():
+                public = track(read_public(Path(path), segmenter), f"prepare {Path(path).name}")
+                yield from preparer.adopt(public)
+                continue
             posts = track(RecordFile(path, Post, on_error, skipped), f"prepare {Path(path).name}")
             yield from preparer.prepare(of_collection(posts, collection), rules_for(path))
 
@@ -102,7 +112,7 @@ def prepare(
     if skipped.count:
         report["lines_skipped"] = skipped.count
         seen = f", see {skipped.path}" if skipped.path else ""
-        click.echo(f"{skipped.count} lines could not be read{seen}", err=True)
+        say(f"{skipped.count} lines could not be read{seen}", err=True)
     if beside:
         with new_file(beside.with_suffix(".stats.json")) as stream:
             json.dump(report, stream, indent=2)
@@ -110,7 +120,7 @@ def prepare(
     if plot:
         plot_frequencies(statistics.frequencies(), plot)
     to_stderr = out == "-"
-    click.echo(json.dumps(report) if as_json else _table(report), err=to_stderr)
+    say(json.dumps(report) if as_json else _table(report), err=to_stderr)
 
 
 def _stem(path: Path) -> Path:
@@ -148,7 +158,7 @@ def segment(tags: tuple[str, ...]) -> None:
 
     segmenter = shipped_segmenter()
     for tag in _lines_of(sys.stdin) if tags == ("-",) else tags:
-        click.echo(f"{tag}\t{' '.join(segmenter.segment(tag))}")
+        say(f"{tag}\t{' '.join(segmenter.segment(tag))}")
 
 
 @click.command()
@@ -164,9 +174,9 @@ def entities(text: str, finder: str, as_json: bool) -> None:
         found = found_by.find(line)
         if as_json:
             entity_list = [asdict(entity) for entity in found]
-            click.echo(json.dumps({"text": line, "entities": entity_list}, ensure_ascii=False))
+            say(json.dumps({"text": line, "entities": entity_list}, ensure_ascii=False))
         else:
-            click.echo("\t".join(entity.text for entity in found))
+            say("\t".join(entity.text for entity in found))
 
 
 def _lines_of(stream: Any) -> Iterator[str]:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hashnews.cli.console import LOG_EVERY
-from hashnews.cli.options import json_option
+from hashnews.cli.console import LOG_EVERY, say
+from hashnews.cli.options import Commands, json_option
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hashnews.generate.training import Progress
 
 
-@click.group()
+@click.group(cls=Commands)
 def train() -> None:
     """Train a model from a file of settings; interrupted, the same command resumes."""
 
@@ -40,8 +40,8 @@ def tagger(path: Path, out: Path, changes: tuple[str, ...]) -> None:
     config = TaggerConfig.load(path, changes)
     with needs_extra("training", "train"):
         from hashnews.tagger.training import train as run
-    run(config, out, lambda news: click.echo(json.dumps(news), err=True))
-    click.echo(out)
+    run(config, out, lambda news: say(json.dumps(news), err=True))
+    say(out)
 
 
 @train.command()
@@ -62,9 +62,9 @@ def generator(path: Path, out: Path, changes: tuple[str, ...], as_json: bool) ->
         from hashnews.generate import training
     measured = training.train(config, out, _progress())
     if as_json:
-        click.echo(json.dumps({"model": str(out), **measured._asdict()}))
+        say(json.dumps({"model": str(out), **measured._asdict()}))
     else:
-        click.echo(f"{out}: perplexity {measured.perplexity:.2f}, F1@5 {measured.f1:.4f}")
+        say(f"{out}: perplexity {measured.perplexity:.2f}, F1@5 {measured.f1:.4f}")
 
 
 @train.command()
@@ -88,7 +88,7 @@ def best(
     as_json: bool,
 ) -> None:
     """Train the suggester: the ranker that fuses memory, author, news and generator."""
-    from hashnews.cli.console import track
+    from hashnews.cli.console import say, track
     from hashnews.learn.train import SuggesterConfig
     from hashnews.learn.train import train as run
     from hashnews.saved import read_manifest
@@ -105,10 +105,10 @@ def best(
     run(SuggesterConfig.load(path, changes), out, track, shlex.join(["hashnews", *said]))
     about = read_manifest(out, "suggester").about
     if as_json:
-        click.echo(json.dumps({"model": str(out), **about}))
+        say(json.dumps({"model": str(out), **about}))
         return
     for situation, (at_one, at_five) in about["held_out"].items():
-        click.echo(f"{out}: {situation} F1@1 {at_one:.4f}, F1@5 {at_five:.4f}")
+        say(f"{out}: {situation} F1@1 {at_one:.4f}, F1@5 {at_five:.4f}")
 
 
 def _progress() -> Callable[[Progress], None]:
@@ -126,6 +126,6 @@ def _progress() -> Callable[[Progress], None]:
         minutes = at.seconds_left / 60
         line = f"epoch {at.epoch}, step {at.step:,} of {at.steps:,}, loss {at.loss:.3f}"
         line += f", {minutes:.0f} min left"
-        click.echo(f"\r{line}   " if terminal else line, err=True, nl=not terminal)
+        say(line, err=True, over=terminal)
 
     return show
