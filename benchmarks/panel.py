@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from panel_measures import (
+    FRESH,
     GRADES,
     HALVES,
     SECTIONS,
@@ -43,13 +44,16 @@ from panel_measures import (
 
 from hashnews import HashNews, Post
 from hashnews.files import new_file
+from hashnews.news.store import NewsStore
 from hashnews.sample import sample_file
+from hashnews.suggest.language_model import LanguageModel
 from hashnews.text.hashtags import key_of
 
 PANEL = Path(__file__).parent / "panel"
-POSTS, GRADED = PANEL / "posts.jsonl", PANEL / "grades.jsonl"
+POSTS, GRADED = (PANEL / "posts.jsonl", PANEL / "fresh.jsonl"), PANEL / "grades.jsonl"
 STORES = {"2020": "sample", "2021": "2021", "2023": "2023"}  # year of a post -> its news
 SEED = 1
+PATIENCE = 86_400.0  # seconds for a language model: what it says is measured, not how fast
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -60,7 +64,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def read_panel() -> list[PanelPost]:
     """The posts, in the order they were written down."""
-    return [PanelPost(**{**line, "editor": tuple(line["editor"])}) for line in read_lines(POSTS)]
+    lines = [line for path in POSTS for line in read_lines(path)]
+    return [PanelPost(**{**line, "editor": tuple(line["editor"])}) for line in lines]
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:
@@ -86,7 +91,10 @@ def ask(options: argparse.Namespace) -> None:
         for year, name in STORES.items():
             asked = [post for post in posts if post.created_at.startswith(year)]
             small = options.memory == "small"
-            if name == "sample":
+            if options.no_news:
+                store = Path(scratch) / f"{name}.db"
+                NewsStore(store, "write").close()
+            elif name == "sample":
                 store = make_sample(Path(scratch), with_posts=small)
             elif small:
                 print(f"{name}: has no small memory, {len(asked)} posts skipped")
@@ -96,12 +104,14 @@ def ask(options: argparse.Namespace) -> None:
                 if options.stores is None or not store.exists():
                     print(f"{name}: no store {store}, {len(asked)} posts skipped")
                     continue
-            with HashNews(store, options.model) as hashnews:
+            llm = LanguageModel(options.llm, seconds=PATIENCE) if options.llm else None
+            with HashNews(store, options.model, llm) as hashnews:
                 if len(hashnews.memory) and not small:
                     raise SystemExit(f"{store} remembers posts: a newcomer has none")
-                lines |= {line["id"]: line for line in answer(hashnews, asked, options.n)}
+                told = [list(post.editor) for post in asked] if options.editor else None
+                lines |= {line["id"]: line for line in answer(hashnews, asked, options.n, told)}
+            write_lines(options.answers / f"{options.name}.jsonl", lines.values())
             print(f"{name}: {len(asked)} posts answered", flush=True)
-    write_lines(options.answers / f"{options.name}.jsonl", lines.values())
 
 
 def make_sample(folder: Path, with_posts: bool = False) -> Path:
@@ -114,7 +124,12 @@ def make_sample(folder: Path, with_posts: bool = False) -> Path:
     return store
 
 
-def answer(hashnews: HashNews, posts: Sequence[PanelPost], n: int) -> list[dict[str, Any]]:
+def answer(
+    hashnews: HashNews,
+    posts: Sequence[PanelPost],
+    n: int,
+    proposed: Sequence[Sequence[str]] | None = None,
+) -> list[dict[str, Any]]:
     """What is shown for each post, with scores and the sources of the reasons."""
     asked = [Post(id=post.id, text=post.text, created_at=post.created_at) for post in posts]
     return [
@@ -129,7 +144,7 @@ def answer(hashnews: HashNews, posts: Sequence[PanelPost], n: int) -> list[dict[
                 for one in found.suggestions
             ],
         }
-        for found in hashnews.suggest_all(asked, n)
+        for found in hashnews.suggest_all(asked, n, proposed=proposed)
     ]
 
 
@@ -319,6 +334,11 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         default="none",
         help="small: with the sample's posts, for the posts of its days only",
     )
+    asking.add_argument("--llm", metavar="URL", help="ask a language model there, too")
+    asking.add_argument(
+        "--editor", action="store_true", help="as if a language model said what the editor did"
+    )
+    asking.add_argument("--no-news", action="store_true", help="from a store without articles")
     asking.add_argument("--answers", type=Path, default=Path("answers"), help="folder to write to")
     pooling = command(pool)
     pooling.add_argument("answers", type=Path, nargs="+")
@@ -330,7 +350,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     grading.add_argument("--by", required=True, help="name of the grader")
     showing = command(table)
     showing.add_argument("answers", type=Path, nargs="+")
-    showing.add_argument("--half", choices=HALVES, help="default: both")
+    showing.add_argument("--half", choices=(*HALVES, FRESH), help="default: all")
     showing.add_argument("--part", choices=SECTIONS, action="append", help="may be repeated")
     showing.add_argument("--ungraded", action="store_true", help="list what has no grade yet")
     showing.add_argument("-o", "--out", type=Path, help="also write JSON")
