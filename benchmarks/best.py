@@ -36,7 +36,8 @@ from hashnews.learn.examples import (
 )
 from hashnews.records import Suggestion
 from hashnews.reproduce.suggestions import write_suggestions
-from hashnews.suggest.model import Model, shipped_model
+from hashnews.suggest.judges import Judges
+from hashnews.suggest.model import load_judges, shipped_model
 from hashnews.suggest.query import PostWithNews
 from hashnews.suggest.ranker import Ranker
 from hashnews.text.segment import shipped_segmenter
@@ -71,8 +72,7 @@ def main() -> None:
         lessons = [part for teacher in teachers for part in taught[teacher]]
         pupils = [name for name in names if lessons_of_set[name] == teachers]
         if options.model:
-            judges = Model.load(options.model).judges
-            rankers = [] if judges is None else [judges.ranker]
+            rankers = [load_judges(options.model).ranker]
         else:
             rankers = [fit(config, lessons, lessons[:1]) for config in configs]
         for name in pupils:
@@ -136,16 +136,14 @@ def kept(folder: Path | None, name: str, make: Callable[[], Any]) -> Any:
 
 def lessons_of(at: Loaded) -> list[Examples]:
     """What the ranker is taught of a set."""
-    dealt = situations(at.train, at.kept, at.searching, relevance(), RankerConfig(), at.never)
+    dealt = situations(at.train, at.kept, at.searching, judges(), RankerConfig(), at.never)
     return [part for part in dealt.values() if len(part.ids)]
 
 
 @lru_cache(1)
-def relevance() -> Ranker:
-    """What the shipped model takes for on topic."""
-    judges = Model.load(shipped_model()).judges
-    assert judges is not None
-    return judges.relevance
+def judges() -> Judges:
+    """What the shipped model takes for on topic, and what anyone would choose of it."""
+    return load_judges(shipped_model())
 
 
 def scored_of(at: Loaded) -> dict[str, Examples]:
@@ -160,7 +158,7 @@ def scored_of(at: Loaded) -> dict[str, Examples]:
         "unknown author": (strangers, goes_on),
     }
     return {
-        situation: make_examples(posts, at.search, relevance(), closed, at.never)
+        situation: make_examples(posts, at.search, judges(), closed, at.never)
         for situation, (posts, closed) in asked.items()
     }
 

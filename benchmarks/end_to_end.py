@@ -53,11 +53,11 @@ def main() -> None:
 
 def one_by_one(hashnews: HashNews, posts: list[PreparedPost]) -> dict[str, object]:
     """Quantiles of the time of one post, and where it goes."""
-    hashnews.suggest_again(posts[:WARM_UP])
+    hashnews.suggest_all(posts[:WARM_UP])
     walls, processor, parts = [], [], []
     for post in posts[WARM_UP:]:
         wall, cpu = time.perf_counter(), time.process_time()
-        (answer,) = hashnews.suggest_again([post])
+        (answer,) = hashnews.suggest_all([post])
         walls.append(1000 * (time.perf_counter() - wall))
         processor.append(1000 * (time.process_time() - cpu))
         parts.append(answer.timings_ms)
@@ -72,10 +72,10 @@ def one_by_one(hashnews: HashNews, posts: list[PreparedPost]) -> dict[str, objec
 def in_batches(news: Path, model: Path | None, posts: list[PreparedPost]) -> tuple[float, ...]:
     """Start, end and processor time of one process that answers all posts."""
     with HashNews(news, model) as hashnews:
-        hashnews.suggest_again(posts[:TOGETHER])
+        hashnews.suggest_all(posts[:TOGETHER])
         start, cpu = time.time(), time.process_time()
         for first in range(0, len(posts), TOGETHER):
-            hashnews.suggest_again(posts[first : first + TOGETHER])
+            hashnews.suggest_all(posts[first : first + TOGETHER])
         return start, time.time(), time.process_time() - cpu
 
 

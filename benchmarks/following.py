@@ -5,7 +5,8 @@
 DIR/news.db is a store with news (`benchmarks/service.py` makes one); it is copied and gets a
 memory of a million posts or so. Then 200 posts a second are added by a process of its own, 20
 requests a second are asked of `hashnews serve`, and now and then a post of somebody new is added
-and asked for until its hashtag is suggested. At the end all is killed with `kill -9` and counted.
+and asked for until its hashtag is suggested. With `--deleted 4` as many posts that came a few
+seconds ago are deleted every second. At the end all is killed with `kill -9` and counted.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import argparse
 import asyncio
 import itertools
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -28,7 +30,7 @@ from service import Client, Server, failed, quantile, tell
 from hashnews.index.post_segments import PostSegments
 from hashnews.news.store import NewsStore
 from hashnews.posts import table
-from hashnews.posts.table import Remembered, add_posts, read_posts
+from hashnews.posts.table import Remembered, add_posts, delete_posts, read_posts
 from hashnews.records import Hashtag, PreparedPost
 from hashnews.suggest.memory import Memory
 
@@ -46,8 +48,8 @@ def written(post: Remembered, number: int, moment: int) -> PreparedPost:
     )  # fmt: skip
 
 
-def add(prepared: Path, path: Path) -> None:
-    """Add posts, so many a second; say which are acknowledged."""
+def add(prepared: Path, path: Path, deleted: int) -> None:
+    """Add posts, so many a second, and delete some; say which are acknowledged."""
     posts, began = itertools.cycle(bench.load(prepared)[-20_000:]), time.perf_counter()
     with NewsStore(path, "write") as store:
         for number in itertools.count():
@@ -62,7 +64,9 @@ def add(prepared: Path, path: Path) -> None:
                 hashtags=(Hashtag((name,), f"#{name}"),), created_at=new[-1].created_at,
             )  # fmt: skip
             add_posts(store, [*new, told])
-            print(len(new), name, time.time(), flush=True)
+            gone = [f"new-{(number - 20) * batch + at}" for at in range(round(deleted * STEP))]
+            delete_posts(store, gone := gone if number >= 20 else [])
+            print(len(new), name, time.time(), *gone, flush=True)
             time.sleep(max(0.0, began + (number + 1) * STEP - time.perf_counter()))
 
 
@@ -71,7 +75,7 @@ def prepare(prepared: Path, news: Path, count: int) -> None:
     shift = NOW - bench.LAST
     with NewsStore(news, "write") as store:
         rows = (
-            table._as_row(post._replace(posted=post.posted + shift))
+            table.post_row(post._replace(posted=post.posted + shift))
             for post in bench.repeated(bench.load(prepared), count)
         )
         while batch := list(itertools.islice(rows, 10_000)):
@@ -81,16 +85,21 @@ def prepare(prepared: Path, news: Path, count: int) -> None:
         Memory.open(store)
 
 
-async def follow(news: Path, prepared: Path, seconds: float) -> None:
+async def follow(
+    news: Path, prepared: Path, seconds: float, workers: int, deleted: int = 0
+) -> None:
     """All figures."""
-    server = Server(news, ["--workers", "1"])
+    server = Server(news, ["--workers", str(workers)])
+    tell("load at the start, workers", f"{os.getloadavg()[0]:.1f}, {workers}")
     tell("ready after", f"{server.started:.1f} s")
     adder = await asyncio.create_subprocess_exec(
-        sys.executable, __file__, str(prepared), "--add", str(news), stdout=subprocess.PIPE
-    )
+        sys.executable, __file__, str(prepared), "--add", str(news), "--deleted", str(deleted),
+        stdout=subprocess.PIPE,
+    )  # fmt: skip
     assert adder.stdout is not None
-    bodies = [post.body for post in bench.load(prepared)[-2000:]]
+    bodies = [post.body for post in bench.load(prepared)[-2000:] if post.body.strip()]
     added, probes, times, waits, wrong = 0, [], [], [], 0
+    gone: set[str] = set()
     began = time.perf_counter()
 
     async def count() -> None:
@@ -99,6 +108,7 @@ async def follow(news: Path, prepared: Path, seconds: float) -> None:
         while line := (await adder.stdout.readline()).decode().split():
             added += int(line[0])
             probes.append((line[1], float(line[2])))
+            gone.update(line[3:])
 
     async def ask(number: int, client: Client) -> None:
         nonlocal wrong
@@ -146,17 +156,19 @@ async def follow(news: Path, prepared: Path, seconds: float) -> None:
     tell("suggested from after, p50 / longest",
          f"{quantile(waits, 0.5):.0f} / {quantile(waits, 1):.0f} ms of {len(waits)}",
          "within 2 s", max(waits) <= 2)  # fmt: skip
-    lost(news, added, [name for name, _ in probes])
+    lost(news, added, [name for name, _ in probes], gone)
 
 
-def lost(news: Path, added: int, probes: list[str]) -> None:
+def lost(news: Path, added: int, probes: list[str], deleted: set[str]) -> None:
     """Count after the kill: all that was acknowledged is there, and the memory has it."""
     with NewsStore(news) as store:
         there = {post.id for post in read_posts(store)}
-        gone = sum(f"new-{number}" not in there for number in range(added))
-        gone += sum(name not in there for name in probes)
-        figure = f"{gone} of {added + len(probes):,}"
-        tell("acknowledged and lost at kill -9", figure, "0", gone == 0)
+        expected = {*(f"new-{number}" for number in range(added)), *probes} - deleted
+        gone, figure = len(expected - there), f"{added + len(probes):,}"
+        tell("acknowledged and lost at kill -9", f"{gone} of {figure}", "0", gone == 0)
+        if deleted:
+            left = len(deleted & there)
+            tell("deleted and still there", f"{left} of {len(deleted):,}", "0", left == 0)
         wrong = PostSegments.check(store)
         tell("memory beside the store", wrong or "good", "good", wrong is None)
         here = len(Memory.open(store))
@@ -172,10 +184,12 @@ def main() -> None:
     parser.add_argument("--posts", type=int, default=1_200_000, help="in the memory at first")
     parser.add_argument("--prepared", type=Path, help="where to keep the posts made ready")
     parser.add_argument("--seconds", type=float, default=120.0)
+    parser.add_argument("--workers", type=int, default=1, help="processes that suggest")
+    parser.add_argument("--deleted", type=int, default=0, help="posts deleted a second")
     parser.add_argument("--add", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.add:
-        add(given.data, given.add)
+        add(given.data, given.add, given.deleted)
         return
     with tempfile.TemporaryDirectory() as scratch:
         prepared = given.prepared or Path(scratch) / "posts.pickle"
@@ -186,7 +200,7 @@ def main() -> None:
         if (given.store / "news.db.index").exists():
             shutil.copytree(given.store / "news.db.index", Path(scratch) / "news.db.index")
         prepare(prepared, news, given.posts)
-        asyncio.run(follow(news, prepared, given.seconds))
+        asyncio.run(follow(news, prepared, given.seconds, given.workers, given.deleted))
     if failed:
         sys.exit(f"not kept: {json.dumps(failed)}")
 

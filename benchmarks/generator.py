@@ -1,8 +1,10 @@
 """The generator: cost of training, of beam search, and what ONNX and int8 change.
 
     python benchmarks/generator.py MODEL POSTS CONTEXTS [train] [beam] [batch] [agree] [int8]
+    python benchmarks/generator.py MODEL POSTS CONTEXTS train --new --rounds 4
 
-MODEL is a trained directory (`hashnews train generator`), POSTS and CONTEXTS what it learnt from.
+MODEL is a trained directory (`hashnews train generator`), POSTS and CONTEXTS what it learnt from;
+with --new it is made, at the paper's size and untrained: what a training pair costs needs no more.
 `train` and `beam` compare with OpenNMT-py (see peer_onmt.py for its installation). One thread, time
 of the processor, medians; the systems take turns. `batch` uses two processes and the clock.
 """
@@ -30,10 +32,11 @@ from hashnews.generate.batch import (
     make_batch,
     read_examples,
 )
+from hashnews.generate.config import TrainingConfig
 from hashnews.generate.export import save_model
 from hashnews.generate.generator import Generator, generate
 from hashnews.generate.model import GeneratorModel, TorchRuntime
-from hashnews.generate.training import judged
+from hashnews.generate.training import judged, load_data
 from hashnews.metrics import f1_at
 
 PARTS = ("train", "beam", "batch", "agree", "int8")
@@ -53,6 +56,14 @@ def examples(model: Path, posts: Path, contexts: Path, part: str, most: int) -> 
     read = read_examples(config, posts, contexts)
     wanted = (example for post, example in read if post.split == part and example.hashtags)
     return list(islice(wanted, most))
+
+
+def make(model: Path, posts: Path, contexts: Path) -> None:
+    """An untrained model of the paper's size, with the words of these posts."""
+    config = TrainingConfig.model_validate({"posts": posts, "contexts": contexts})
+    numberer = load_data(config).numberer
+    network = GeneratorModel(config.model, len(numberer.source), len(numberer.hashtag))
+    save_model(network, numberer, model, {}, int8=False)
 
 
 def train(model: Path, known: Sequence[Example], rounds: int = 12) -> None:
@@ -173,13 +184,17 @@ def main() -> None:
     for name in ("model", "posts", "contexts"):
         parser.add_argument(name, type=Path)
     parser.add_argument("parts", nargs="*", default=PARTS)
+    parser.add_argument("--new", action="store_true", help="make MODEL, untrained")
+    parser.add_argument("--rounds", type=int, default=12, help="batches that are trained on")
     given = parser.parse_args()
     torch.set_num_threads(1)
     files = (given.model, given.posts, given.contexts)
+    if given.new:
+        make(*files)
     learnt = examples(*files, "train", 10_000)
     held = examples(*files, "validation", 10_000)
     runs: dict[str, Callable[[], None]] = {
-        "train": lambda: train(given.model, learnt),
+        "train": lambda: train(given.model, learnt, given.rounds),
         "beam": lambda: beam(given.model, learnt),
         "batch": lambda: batch(given.model, held[:600]),
         "agree": lambda: agree(given.model, held[:500]),

@@ -13,6 +13,7 @@ then opened by a new process, then by two that suggest. Times are of the process
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 import os
 import pickle
@@ -35,10 +36,12 @@ from hashnews.posts import table
 from hashnews.posts.table import Remembered, remembered
 from hashnews.prepare.preparer import Preparer
 from hashnews.records import Hashtag, Post, PreparedPost
+from hashnews.service.pool import make_suggest_process
+from hashnews.service.process import Process
+from hashnews.service.queue import Ask
 from hashnews.suggest.candidates import find, with_features
 from hashnews.suggest.evidence import Scratch
 from hashnews.suggest.memory import Memory
-from hashnews.suggest.pipeline import HashNews
 from hashnews.suggest.query import PostWithNews, Query
 from hashnews.suggest.sources import FEATURES
 from hashnews.text.entities import load_finder
@@ -146,7 +149,7 @@ def folder_of_posts(store: NewsStore) -> Path:
 def build(prepared: Path, count: int, path: Path) -> dict[str, float]:
     """Fill a store and build the files of its memory."""
     with NewsStore(path, "write") as store:
-        rows = (table._as_row(post) for post in repeated(load(prepared), count))
+        rows = (table.post_row(post) for post in repeated(load(prepared), count))
         while batch := list(islice(rows, 10_000)):
             with store.database.transaction():
                 store.database.run_many(
@@ -184,7 +187,7 @@ def reopen(prepared: Path, path: Path) -> dict[str, float]:
             with store.database.transaction():
                 store.database.run_many(
                     INSERT,
-                    [table._as_row(new)],
+                    [table.post_row(new)],
                 )
                 store.database.raise_generation()
             began = time.process_time()
@@ -201,33 +204,28 @@ def reopen(prepared: Path, path: Path) -> dict[str, float]:
     return figures | {f"{name}, after growing": value for name, value in grown.items()}
 
 
-def worker(path: Path) -> None:
-    """A process that suggests from a store; it stays until nobody needs it any more."""
+async def workers(prepared: Path, path: Path) -> dict[str, float]:
+    """Memory of a process of the service that suggests, and what a second one adds."""
     when = datetime.fromtimestamp(LAST / 1e6, UTC)
-    with HashNews(path) as hashnews:
-        for user, text in json.loads(sys.stdin.readline()):
-            hashnews.suggest(Post(id="q", user=user, text=text, created_at=when))
-        print("ready", flush=True)
-        sys.stdin.read()
-
-
-def workers(prepared: Path, path: Path) -> dict[str, float]:
-    """Memory of a process that suggests, and what a second one adds."""
-    asked = json.dumps([(post.user, post.body or "-") for post in load(prepared)[-200:]])
-    command = [sys.executable, __file__, "-", "--child", str(path), "--step", "worker"]
-    running: list[subprocess.Popen[str]] = []
+    asked = [
+        Ask(Post(id="q", user=post.user, text=post.body or "-", created_at=when))
+        for post in load(prepared)[-200:]
+    ]
+    running: list[Process] = []
     shares = []
     for _ in range(2):
-        one = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        assert one.stdin is not None
-        assert one.stdout is not None
-        print(asked, file=one.stdin, flush=True)
-        one.stdout.readline()
-        running.append(one)
-        told = [rolled_up(process.pid) for process in running]
-        shares.append(sum(share["Pss"] for share in told))
+        running.append(Process(make_suggest_process, path, None))
+        await running[-1].ready(600)
+        for ask in asked:
+            await running[-1].call("suggest", [ask], seconds=60)
+        told = [rolled_up(process.pid or 0) for process in running]
+        # All are forked from one process, whose pages they share.
+        forked_from = int(
+            Path(f"/proc/{running[0].pid}/stat").read_text().rsplit(")")[1].split()[1]
+        )
+        shares.append(sum(share["Pss"] for share in (*told, rolled_up(forked_from))))
     for process in running:
-        process.communicate()
+        await process.close()
     # Alone, pages of files would count as its own.
     figures = {"private MB of a suggester beside another": told[0]["Private"]}
     return figures | {"a second suggester adds MB": shares[1] - shares[0]}
@@ -283,16 +281,13 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="a JSON file for the figures of stores")
     parser.add_argument("--keep", type=Path, help="where stores are kept for another run")
     parser.add_argument("--child", type=Path, help=argparse.SUPPRESS)
-    parser.add_argument("--step", choices=("build", "reopen", "worker"), help=argparse.SUPPRESS)
+    parser.add_argument("--step", choices=("build", "reopen"), help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.step == "build":
         print(json.dumps(build(given.data, given.posts[0], given.child)))
         return
     if given.step == "reopen":
         print(json.dumps(reopen(given.data, given.child)))
-        return
-    if given.step == "worker":
-        worker(given.child)
         return
     if given.child:
         print(json.dumps(measure(given.data, given.posts[0], given.child)))
@@ -312,7 +307,7 @@ def main() -> None:
                 source = os.environ.get("PYTHONPATH", "")
                 if step == "reopen" or not path.exists():
                     figures |= run(prepared, count, path, source, "--step", step)
-            figures |= workers(prepared, path)
+            figures |= asyncio.run(workers(prepared, path))
             for name, value in figures.items():
                 print(f"{name:42}{value:12.2f}", flush=True)
             if given.out:

@@ -3,7 +3,9 @@
 It declares an old torch; it runs on a new one when it is installed alone:
 
     pip install --no-deps OpenNMT-py==3.5.1 configargparse pyonmttok pyahocorasick rapidfuzz \
-        fasttext sacrebleu portalocker colorama
+        fasttext-wheel sacrebleu portalocker colorama
+
+A transform that is not used imports spacy: where it is missing, an empty spacy.py will do.
 
 It reads post and context as one text and every hashtag as a pair of its own: somewhat less work for
 a pair than a dual encoder with bi-attention, and no reading once for all hashtags.

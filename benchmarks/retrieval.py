@@ -25,12 +25,13 @@ import platform
 import runpy
 import statistics
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from importlib.metadata import version
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 from peers import Authors, Bm25s, Peer, RankBm25, Tantivy, Windows
 from retrieval_growth import growth
 from retrieval_tools import (
@@ -215,15 +216,18 @@ def against(
     )
 
 
+def words_of(day: Day) -> Iterator[list[str]]:
+    """The words of each article of a day, as often as it says them."""
+    words, counts = day.arrays["doc_words"], day.arrays["doc_counts"]
+    for start, end in pairwise(day.doc_starts.tolist()):
+        yield day.words.pick(np.repeat(words[start:end], counts[start:end]).tolist())
+
+
 def asking_with_words(data: Data) -> None:
     """The retrievers that ask with words."""
     index = data.index
     days = [index.day(number) for number in index.numbers()]
-    said = [
-        day.words.pick(day.arrays["doc_words"][start:end].tolist())
-        for day in days
-        for start, end in pairwise(day.doc_starts.tolist())
-    ]
+    said = [said for day in days for said in words_of(day)]
     times = [int(moment) for day in days for moment in day.times]
     reference = build_day(data.reference, index.settings)
     for name, kind in WORDS.items():

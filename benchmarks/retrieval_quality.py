@@ -106,7 +106,7 @@ class News:
         """The commonest words of articles."""
         numbers = [self._words.open(day) + places for day, places in rows]
         articles = np.concatenate([*numbers, np.zeros(0, np.int64)]).astype(np.int64)
-        return self._sums.heaviest(self._sums.add(articles, np.ones(len(articles))), COMMON)
+        return self._sums.heaviest(articles, np.ones(len(articles)), COMMON)
 
     def random(self, post: PreparedPost) -> PostContext:
         """Five articles of the window drawn by lot."""

@@ -245,7 +245,8 @@ def sizes(index: NewsIndex) -> tuple[float, float, float]:
         day = index.day(number)
         held["articles"] += day.size
         for name, array in day.arrays.items():
-            part = "words" if name.startswith(("word_", "doc_sizes", "doc_words")) else "entities"
+            of_words = name.startswith(("word_", "doc_")) and name != "doc_slots"
+            part = "words" if of_words else "entities"
             held["common" if name in COMMON else part] += array.nbytes
     return tuple(held[part] / held["articles"] for part in ("entities", "words", "common"))
 

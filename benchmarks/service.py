@@ -25,6 +25,8 @@ from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
+from hashnews.news.store import NewsStore
+
 ARTICLES = 100_000
 KEY = "the key of this measurement"
 CLIENTS = 32
@@ -103,9 +105,10 @@ class Server:
 
     def processor(self) -> float:
         """Seconds of processor time that all its processes have used."""
-        pid = self.process.pid
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-        parts = [Path(f"/proc/{one}/stat").read_text().rsplit(")")[1] for one in (pid, *children)]
+        pids = [self.process.pid]
+        for pid in pids:  # children, and theirs
+            pids += map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
+        parts = [Path(f"/proc/{pid}/stat").read_text().rsplit(")")[1] for pid in pids]
         ticks = sum(int(number) for part in parts for number in part.split()[11:13])
         return ticks / os.sysconf("SC_CLK_TCK")
 
@@ -321,7 +324,9 @@ async def measure(data: Path, folder: Path, arguments: list[str], seconds: float
     first.kill()
     server = Server(news, arguments)
     try:
-        tell("articles", f"{ARTICLES:,}")
+        with NewsStore(news) as store:
+            tell("articles", f"{len(store):,}")
+        tell("load of the machine before", f"{os.getloadavg()[0]:.1f}")
         tell("ready after", f"{server.started:.1f} s", "within 10 s", server.started <= 10)
         await one_client(server.port, posts)
         rate = await many_clients(server, posts, seconds)
@@ -344,7 +349,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         folder = options.store or Path(scratch)
         folder.mkdir(parents=True, exist_ok=True)
-        arguments = ["--workers", options.workers]
+        # What every request is checked for is on: the name, the rate, the key, whose page asks.
+        checks = ["--rate", "10000000", "--cors", "https://example.org"]
+        arguments = ["--workers", options.workers, *checks]
         asyncio.run(measure(options.data, folder, arguments, options.seconds))
     if failed:
         sys.exit(f"not kept: {', '.join(failed)}")
