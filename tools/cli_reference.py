@@ -1,4 +1,4 @@
-"""Write docs/cli.md: the help of every command, as the commands print it.
+"""Write docs/cli.md, the help of every command, and docs/configuration.md, the table of settings.
 
 python tools/cli_reference.py
 """
@@ -12,8 +12,10 @@ import click
 from click.testing import CliRunner
 
 from hashnews.cli import main as hashnews
+from hashnews.cli.settings import OPTIONS, PREFIX
 
-TARGET = Path(__file__).parent.parent / "docs" / "cli.md"
+RUNNING = ("serve", "mcp", "suggest")  # the commands that have settings
+DOCS = Path(__file__).parent.parent / "docs"
 HEAD = (
     "# The command line\n\nMade by `python tools/cli_reference.py`; a test holds it to the truth.\n"
 )
@@ -38,5 +40,26 @@ def reference() -> str:
     return "\n".join([HEAD, *commands(hashnews, [])])
 
 
+def configuration() -> str:
+    """The page of settings, with its table made anew."""
+    page = (DOCS / "configuration.md").read_text("utf-8")
+    head, begin, rest = page.partition("<!-- made by tools/cli_reference.py -->\n")
+    _, end, tail = rest.partition("<!-- end -->")
+    rows = ["| flag | environment | in the file | default | |", "|---|---|---|---|---|"]
+    for name, option in OPTIONS.items():
+        value = "true" if option.get("is_flag") else '["…"]' if option.get("multiple") else "…"
+        users = ", ".join(one for one in RUNNING if _takes(one, name))
+        default = option.get("default", "")
+        flag, variable = f"--{name.replace('_', '-')}", PREFIX + name.upper()
+        rows.append(f"| `{flag}` | `{variable}` | `{name} = {value}` | {default} | {users} |")
+    return head + begin + "\n".join(rows) + "\n" + end + tail
+
+
+def _takes(command: str, name: str) -> bool:
+    found = hashnews.get_command(click.Context(hashnews), command)
+    return found is not None and any(one.name == name for one in found.params)
+
+
 if __name__ == "__main__":
-    TARGET.write_text(reference(), encoding="utf-8")
+    (DOCS / "cli.md").write_text(reference(), encoding="utf-8")
+    (DOCS / "configuration.md").write_text(configuration(), encoding="utf-8")
