@@ -4,12 +4,15 @@ SHELL       := bash
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-PIP    := $(BIN)/python -m pip --disable-pip-version-check install --progress-bar off --constraint constraints.txt
+# What is imported is compiled when it is first imported, not all that is installed: that takes
+# a third of the time. So bytecode must be kept, whatever the environment says.
+export PYTHONDONTWRITEBYTECODE :=
+PIP    := $(BIN)/python -m pip --disable-pip-version-check install --no-compile --progress-bar off --constraint constraints.txt
 # A dot for each package, a word for each step: what takes minutes shows that it lives.
 SHOW   := awk '/^ *(Collecting|Requirement|Downloading)/ {printf "."; fflush()} /^Installing coll/ {printf " unpacking ..."; fflush()} END {print " done"}'
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast say-test say-test-fast lint format bench clean
+.PHONY: help demo test test-fast say-test say-test-fast lint format bench docs dist clean
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -22,7 +25,7 @@ test: say-test $(VENV)/.test ## Run all tests
 
 say-test:
 	@echo "make test installs all optional parts (torch and Ray among them: the first time some minutes and"
-	@echo "2.7 GB), then runs every test: about 10 minutes on two cores. make test-fast takes 2 minutes."
+	@echo "2.7 GB), then runs every test: about 20 minutes on two cores. make test-fast takes 2 minutes."
 
 test-fast: say-test-fast $(VENV)/.fast ## Run the quick tests alone (needs neither torch, Ray nor a browser)
 	$(BIN)/pytest -m "not slow"
@@ -46,6 +49,15 @@ bench: $(VENV)/.test ## Measure quality and speed on the measuring data (DATA=..
 	$(BIN)/python benchmarks/entities.py $(or $(DATA),../shared/data)
 	$(BIN)/python benchmarks/store.py add $(or $(DATA),../shared/data)/2020/news.jsonl.gz
 
+docs: $(VENV)/.docs ## Build the site of the docs into out/site; any warning is an error
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "see out/site/index.html"
+
+dist: $(VENV)/.docs ## Build wheel and source archive into dist/ and check them
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/twine check --strict dist/*
+
 clean: ## Remove the environment and everything made
 	rm -rf $(VENV) build dist out .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +
@@ -53,6 +65,7 @@ clean: ## Remove the environment and everything made
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit("HashNews needs Python 3.11 or newer, this is " + sys.version.split()[0] + ": set PYTHON=python3.11" if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
+	-@$(PIP) --quiet --upgrade pip  # an old one takes six seconds longer, and warns for nothing
 
 $(VENV)/.core: pyproject.toml constraints.txt | $(BIN)/python
 	@printf "Installing HashNews "
@@ -68,3 +81,8 @@ $(VENV)/.test: pyproject.toml constraints.txt | $(BIN)/python
 	@printf "Installing HashNews with all that the tests need "
 	@$(PIP) --editable '.[test]' | $(SHOW)
 	@touch $@ $(VENV)/.core $(VENV)/.fast
+
+$(VENV)/.docs: pyproject.toml constraints.txt | $(BIN)/python
+	@printf "Installing what builds the docs and the package "
+	@$(PIP) --editable '.[docs]' | $(SHOW)
+	@touch $@ $(VENV)/.core

@@ -1,5 +1,6 @@
 """What the tests share, and which of them are slow."""
 
+import logging
 import os
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,12 +16,17 @@ settings.register_profile("here", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
 
+# The first test that needs a loop compiles it; what commands print is compared without that.
+logging.getLogger("hashnews.arrays").setLevel(logging.ERROR)
+
 TESTS = Path(__file__).parent
 SHARED = Path(os.environ.get("HASHNEWS_DATA", TESTS.parent.parent / "shared/data"))
 # `make test-fast` leaves these out: they train, start servers, clusters and browsers, kill
 # processes, or take more than a few seconds of the processor.
 SLOW = (
     "baselines/test_lstm_top.py",
+    "docs/test_site.py",
+    "docs/test_tutorial.py",
     "generate/test_model.py",
     "generate/test_serving.py",
     "generate/test_training.py",
@@ -28,11 +34,13 @@ SLOW = (
     "learn",
     "news/test_harm.py::test_a_damaged_file",
     "news/test_kill.py",
+    "posts/test_networks",
     "reproduce/test_reproduce.py",
     "reproduce/test_steps.py",
     "retrieve/test_batch.py",
     "scale",
     "service",
+    "suggest/test_real_model.py",
     "tagger/test_tagger_training.py",
     "text/test_properties.py::test_time_is_linear",
 )
@@ -45,6 +53,8 @@ def shared() -> Path:
 
 
 def pytest_collection_modifyitems(items):
+    # The browser's driver keeps an event loop running until the end: nothing may come after it.
+    items.sort(key=lambda item: item.path.name.startswith("test_browser"))
     absent = pytest.mark.skip(reason="needs the measuring data: set HASHNEWS_DATA to its folder")
     for item in items:
         if "shared" in item.keywords and not SHARED.is_dir():

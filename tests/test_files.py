@@ -2,17 +2,23 @@
 
 import gzip
 import json
+import os
 import resource
 import signal
+import socket
+import sqlite3
 import subprocess
 import sys
 import textwrap
+import threading
 from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
 from hashnews.errors import DataError
-from hashnews.files import RecordFile, Skipped, new_file, write_records
+from hashnews.files import PostFile, RecordFile, Skipped, new_file, write_records
 from hashnews.records import Article, Post
 
 PARQUET = partial(pytest.param, marks=pytest.mark.extra("parquet"))
@@ -233,3 +239,137 @@ def test_a_full_disk_is_one_line_and_leaves_the_old_file(tmp_path):
     assert done.stdout == f"{path}: cannot be written: File too large\n"
     assert path.read_text() == "old"
     assert [p.name for p in tmp_path.iterdir()] == ["out.jsonl"]
+
+
+def written(path, text="new\n"):
+    with new_file(path) as stream:
+        stream.write(text)
+
+
+def test_a_link_stays_a_link_and_what_it_leads_to_is_replaced(tmp_path):
+    """`-o` put a file in the place of a link, a pipe or a device."""
+    (tmp_path / "real").mkdir()
+    (tmp_path / "real" / "file.jsonl").write_text("old\n")
+    link = tmp_path / "link.jsonl"
+    link.symlink_to(tmp_path / "real" / "file.jsonl")
+    written(link)
+    assert link.is_symlink()
+    assert (tmp_path / "real" / "file.jsonl").read_text() == "new\n"
+    dangling = tmp_path / "dangling.jsonl"
+    dangling.symlink_to(tmp_path / "real" / "later.jsonl")
+    written(dangling)
+    assert dangling.is_symlink()
+    assert (tmp_path / "real" / "later.jsonl").read_text() == "new\n"
+    assert sorted(path.name for path in (tmp_path / "real").iterdir()) == [
+        "file.jsonl",
+        "later.jsonl",
+    ]
+
+
+def test_a_pipe_and_a_device_are_written_to_and_stay_what_they_are(tmp_path):
+    pipe = tmp_path / "pipe.jsonl"
+    os.mkfifo(pipe)
+    read = []
+    reader = threading.Thread(target=lambda: read.append(pipe.read_text()))
+    reader.start()
+    written(pipe)
+    reader.join()
+    assert read == ["new\n"]
+    assert pipe.is_fifo()
+    written("/dev/null")
+    assert Path("/dev/null").is_char_device()
+    with pytest.raises(DataError, match=r"/dev/full: cannot be written: No space left"):
+        written("/dev/full", "x" * 100_000)
+    assert Path("/dev/full").is_char_device()
+
+
+def test_a_folder_a_socket_and_a_database_are_refused(tmp_path):
+    with pytest.raises(DataError, match="is not a file"):
+        written(tmp_path)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(tmp_path / "socket"))
+        with pytest.raises(DataError, match="is not a file"):
+            written(tmp_path / "socket")
+    store = tmp_path / "store.jsonl"
+    sqlite3.connect(store).execute("CREATE TABLE t (x)").connection.close()
+    before = store.read_bytes()
+    with pytest.raises(DataError, match="is a database"):
+        written(store)
+    assert store.read_bytes() == before
+
+
+def test_a_side_file_that_cannot_be_written_is_one_line(tmp_path):
+    skipped = Skipped(tmp_path / "no" / "folder.jsonl")
+    with pytest.raises(DataError, match=r"folder\.jsonl: cannot be written"):
+        skipped.add(DataError("bad"), "x")
+
+
+@pytest.mark.parametrize("line", ["[" * 100_000, '{"text":' + "[" * 100_000,
+                                  '{"text":"\\ud800", "x":' + "[" * 100_000,
+                                  '{"body":' + '{"a":' * 100_000])  # fmt: skip
+@pytest.mark.parametrize("kind", [RecordFile, PostFile])
+def test_json_nested_deeply_costs_its_line(tmp_path, line, kind):
+    """28 of 55 tracebacks were JSON nested too deeply."""
+    path = tmp_path / "p.jsonl"
+    path.write_text(f"{GOOD[0]}\n{line}\n{GOOD[1]}\n")
+    skipped = Skipped()
+    options = (Post,) if kind is RecordFile else ()
+    assert [post.id for post in kind(path, *options, "skip", skipped)] == ["1", "2"]
+    assert skipped.count == 1
+    with pytest.raises(DataError, match=r"p\.jsonl:2: "):
+        list(kind(path, *options))
+
+
+@pytest.mark.extra("parquet")
+@pytest.mark.parametrize(
+    ("unit", "zone", "value"),
+    [("ns", "UTC", 1_591_056_000_000_000_001), ("us", "Mars/Olympus", 1_591_056_000_000_000),
+     ("us", "UTC", 1 << 62), ("s", "UTC", 1 << 40), ("us", None, 1_591_056_000_000_000)],
+)  # fmt: skip
+def test_a_time_in_parquet_that_cannot_be_costs_its_row(tmp_path, unit, zone, value):
+    """Nanoseconds, unknown zones and years beyond 9999 were tracebacks."""
+    import pyarrow
+    from pyarrow import parquet
+
+    path = tmp_path / "p.parquet"
+    good = None if zone else value  # without a zone the whole column is refused, row by row
+    times = pyarrow.array([good, value, good], pyarrow.timestamp(unit, tz=zone))
+    parquet.write_table(
+        pyarrow.table({"id": ["1", "2", "3"], "text": ["x"] * 3, "created_at": times}), path
+    )
+    skipped = Skipped()
+    found = ids(path, on_error="skip", skipped=skipped)
+    if unit == "ns" and find_spec("pandas"):  # with which pyarrow reads them
+        assert found == ["1", "2", "3"]
+        return
+    assert found == (["1", "3"] if zone else [])
+    assert skipped.count == 3 - len(found)
+    with pytest.raises(DataError, match=rf"p\.parquet:{2 if zone else 1}: "):
+        ids(path)
+
+
+@pytest.mark.extra("parquet")
+def test_a_column_of_parquet_whose_name_is_no_text_is_one_line(tmp_path):
+    """It was a traceback."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path = tmp_path / "posts.parquet"
+    pq.write_table(pa.table({"id": ["1"], "text": ["x"], "zebra": ["y"]}), path, store_schema=False)
+    whole = path.read_bytes()
+    path.write_bytes(whole.replace(b"zebra", b"z\xe1bra"))
+    assert path.read_bytes() != whole
+    with pytest.raises(DataError, match=r"posts.parquet: cannot be read as Parquet"):
+        ids(path)
+
+
+def test_the_side_file_of_the_run_before_is_kept(tmp_path):
+    """It was overwritten."""
+    side = tmp_path / "refused.jsonl"
+    for reason in ("first", "second"):
+        skipped = Skipped(side)
+        for n in (1, 2):
+            skipped.add(DataError(reason, "a.jsonl", n), "x")
+    for path, reason in ((side, "second"), (tmp_path / "refused.jsonl.old", "first")):
+        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        assert [(line["reason"], line["line"]) for line in lines] == [(reason, 1), (reason, 2)]

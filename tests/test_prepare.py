@@ -75,6 +75,9 @@ def test_the_collections_and_their_rules():
     assert targets(by_rules(shipped, text, collection="blm")) == ["dc"]
     assert by_rules(shipped, "March! #BlackLivesMatter", collection="blm") is None
     assert targets(by_rules(shipped, text)) == ["black lives matter", "dc"]
+    text = "A goal! #sports #music"  # each topic of 2021 was found by its own hashtag
+    assert targets(by_rules(shipped, text, collection="topics2021:sport")) == ["music"]
+    assert targets(by_rules(shipped, text, collection="topics2021:music")) == ["sports"]
 
 
 def test_a_post_that_is_only_read_knows_no_rules():

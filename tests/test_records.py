@@ -1,6 +1,6 @@
 """Records: times with their zone, ids, and what is refused."""
 
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, time, timedelta, timezone
 
 import pytest
 from hypothesis import given
@@ -13,11 +13,25 @@ from hashnews.records import Article, Hashtag, Post, PreparedPost, parse_time, w
 def test_a_bare_day_never_leaks():
     post = Post(id="1", text="x", created_at="2020-06-02")
     article = Article(id="1", text="x", published_at="2020-06-02")
-    assert post.created_at == datetime(2020, 6, 2, tzinfo=UTC)
-    assert article.published_at == datetime(2020, 6, 2, 23, 59, 59, 999_999, tzinfo=UTC)
+    # Where the day begins first, and where it ends last.
+    assert post.created_at == datetime(2020, 6, 1, 10, tzinfo=UTC)
+    assert article.published_at == datetime(2020, 6, 3, 11, 59, 59, 999_999, tzinfo=UTC)
     assert not article.published_at < post.created_at
-    next_day = Post(id="2", text="x", created_at="2020-06-03")
-    assert article.published_at < next_day.created_at
+    for day, seen in [("2020-06-03", False), ("2020-06-04", False), ("2020-06-05", True)]:
+        later = Post(id="2", text="x", created_at=day)
+        assert (article.published_at < later.created_at) is seen
+
+
+@given(st.dates(date(1990, 1, 1), date(2100, 1, 1)), st.dates(date(1990, 1, 1), date(2100, 1, 1)),
+       st.integers(-720, 840), st.integers(-720, 840))  # fmt: skip
+def test_bare_days_never_leak_whatever_zone_they_were_written_in(day, other, zone, post_zone):
+    """An evening article of New York is not there at the end of the day in UTC."""
+    last = datetime.combine(day, time.max, timezone(timedelta(minutes=zone)))
+    first = datetime.combine(other, time.min, timezone(timedelta(minutes=post_zone)))
+    article = Article(id="1", text="x", published_at=day.isoformat())
+    post = Post(id="1", text="x", created_at=other.isoformat())
+    assert article.published_at >= last
+    assert post.created_at <= first
 
 
 @pytest.mark.parametrize(
@@ -33,6 +47,9 @@ def test_a_bare_day_never_leaks():
         "",
         "0000-01-01",
         "9999-12-31T23:59:59-12:00",
+        "0002-01-01T00:00:00+23:59",  # in UTC it is the year 1
+        "1899-12-31T23:59:59Z",
+        "2201-01-01T00:00:00Z",
         "２０２０-06-02",
         None,
     ],
@@ -51,7 +68,7 @@ def test_a_time_keeps_its_zone():
 
 
 zones = st.integers(-23 * 60, 23 * 60).map(lambda m: timezone(timedelta(minutes=m)))
-moments = st.datetimes(datetime(3, 1, 1), datetime(9990, 1, 1), timezones=zones)
+moments = st.datetimes(datetime(1900, 1, 1), datetime(2200, 12, 31), timezones=zones)
 
 
 @given(moments)

@@ -1,13 +1,19 @@
 """The shipped sample: large enough, in time order, and posts that follow the news."""
 
 import json
+import os
+import tempfile
 from collections import Counter
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
+import pytest
+
+from hashnews.errors import StoreError
 from hashnews.files import RecordFile
 from hashnews.prepare.preparer import Preparer
 from hashnews.records import Article, Post
 from hashnews.sample import sample_file
+from hashnews.suggest.pipeline import sample_store
 from hashnews.text.entities import shipped_finder
 from hashnews.text.segment import shipped_segmenter
 from hashnews.text.tokens import words
@@ -26,7 +32,8 @@ def test_the_articles():
     assert (
         len({article.id for article in articles}) == len({a.url for a in articles}) == len(articles)
     )
-    assert all(FIRST <= article.published_at < LAST for article in articles)
+    # A bare day ends where it ends last.
+    assert all(FIRST <= a.published_at < LAST + timedelta(hours=12) for a in articles)
     days = Counter(article.published_at.date() for article in articles)
     assert len(days) == 20
     assert min(days.values()) >= 5
@@ -72,3 +79,20 @@ def test_events_emerge_on_their_day():
     for event in (["george", "floyd"], ["docked"], ["jobs", "may"]):
         about = [p for p in load("posts.jsonl", Post) if set(event) <= set(words(p.text))]
         assert all(post.created_at > first(*event) for post in about)
+
+
+@pytest.mark.parametrize("how", ["open to all", "a link"])
+def test_without_a_home_a_folder_that_others_may_write_to_is_not_used(tmp_path, monkeypatch, how):
+    """Whose it was nobody asked: anybody could have laid a store there."""
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    place = tmp_path / f"hashnews-{os.getuid()}"
+    if how == "a link":
+        (tmp_path / "elsewhere").mkdir(mode=0o700)
+        place.symlink_to(tmp_path / "elsewhere")
+    else:
+        place.mkdir()
+        place.chmod(0o777)
+    with pytest.raises(StoreError, match="not yours alone"):
+        sample_store()

@@ -11,7 +11,7 @@ import textwrap
 import pytest
 
 from hashnews.errors import ModelError
-from hashnews.saved import MANIFEST, check_directory, new_directory
+from hashnews.saved import MANIFEST, check_directory, new_directory, seal
 
 
 def save(path, text="hello"):
@@ -89,6 +89,9 @@ def test_what_is_refused(tmp_path):
     refused(path, "holds a 'other'")
     manifest = json.loads((save(path) / MANIFEST).read_text())
     (path / MANIFEST).write_text(json.dumps({**manifest, "format": 99}))
+    refused(path, "cannot be read")  # its sum is of another text
+    del manifest["sum"]
+    (path / MANIFEST).write_text(json.dumps({**manifest, "format": 99}))
     refused(path, "format 99")
     manifest["files"]["../outside"] = {"bytes": 1, "sha256": "x"}
     (path / MANIFEST).write_text(json.dumps(manifest))
@@ -106,7 +109,16 @@ def test_no_changed_byte_goes_unnoticed(tmp_path):
             (path / name).write_bytes(changed)
             refused(path, f"{name} is damaged")
         (path / name).write_bytes(whole)
-    check_directory(path, "thing")
+    about, whole, noticed = check_directory(path, "thing"), (path / MANIFEST).read_bytes(), 0
+    for _ in range(300):
+        changed = bytearray(whole)
+        changed[rng.randrange(len(whole))] ^= 1 << rng.randrange(8)
+        (path / MANIFEST).write_bytes(changed)
+        try:
+            assert check_directory(path, "thing") == about  # only the word "sum" was hit
+        except ModelError:
+            noticed += 1
+    assert noticed > 280
 
 
 def test_a_folder_one_may_not_write_to(tmp_path):
@@ -115,3 +127,52 @@ def test_a_folder_one_may_not_write_to(tmp_path):
     tmp_path.chmod(0o500)
     with pytest.raises(OSError, match="denied"):
         save(tmp_path / "thing")
+
+
+@pytest.mark.parametrize("how", ["no files", "left out", "another file"])
+def test_the_seal_covers_every_file(tmp_path, how):
+    """A manifest without files, or without one of them, was loaded; so was a file beside it."""
+    path = save(tmp_path / "thing")
+    manifest = json.loads((path / MANIFEST).read_text())
+    del manifest["sum"]  # as older versions wrote it
+    if how == "no files":
+        manifest["files"] = {}
+    elif how == "left out":
+        del manifest["files"]["a.txt"]
+        (path / "a.txt").write_text("changed")
+    else:
+        (path / "blocked.txt").write_text("georgefloyd")
+    (path / MANIFEST).write_text(json.dumps(manifest))
+    with pytest.raises(ModelError, match="is not in its manifest; remove it, or seal"):
+        check_directory(path, "thing")
+    seal(path)
+    assert check_directory(path, "thing") == {"version": 1}
+
+
+def test_what_is_hidden_or_a_folder_is_nobodys_business(tmp_path):
+    path = save(tmp_path / "thing")
+    (path / ".DS_Store").write_text("x")
+    (path / "notes").mkdir()
+    check_directory(path, "thing")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ModelError, match=r"no manifest\.json"):
+        seal(tmp_path / "empty")
+
+
+SEALED = '{"kind":"thing","format":1,"about":{},"files":{"NAME":{"bytes":1,"sha256":""}}}'
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        *("[" * 100_000, "[]", "null", '{"kind": 1}', "\udcff"),
+        *(SEALED.replace("NAME", name) for name in ("x" * 5000, "\\u0000", "\\ud800", "../a.txt")),
+    ],
+    ids=lambda manifest: manifest[:20].encode("ascii", "replace").decode(),
+)
+def test_any_manifest_is_refused_in_one_line(tmp_path, manifest):
+    path = save(tmp_path / "thing")
+    (path / MANIFEST).write_text(manifest, errors="surrogateescape")
+    with pytest.raises(ModelError) as error:
+        check_directory(path, "thing")
+    assert "\n" not in str(error.value)

@@ -20,7 +20,8 @@ TINY = {
     ],
     ("train", "best"): ["ranker.smallest=5", "ranker.rounds=5", "ranker.seeds=1"],
 }  # fmt: skip
-SLOW = {"README.md", "docs/train.md"}  # they train
+ELSEWHERE = {"docs/tutorial.md"}  # test_tutorial.py walks through it
+SLOW = {"docs/flow.md", "docs/train.md"}  # they train
 
 
 @pytest.fixture
@@ -55,7 +56,7 @@ def run(command):
             page, id=name_of(page), marks=pytest.mark.slow if name_of(page) in SLOW else ()
         )
         for page in PAGES
-        if commands(page)
+        if commands(page) and name_of(page) not in ELSEWHERE
     ],
 )
 def test_the_commands_of_a_page_run(page, folder):
@@ -66,7 +67,7 @@ def test_the_commands_of_a_page_run(page, folder):
         pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     for command in commands(page):
         run(command)
-    if name_of(page) == "README.md":
+    if name_of(page) == "docs/flow.md":
         check_the_chain(folder)
 
 
@@ -75,7 +76,7 @@ def lines_of(path):
 
 
 def check_the_chain(folder):
-    """What README's flow leaves: each file is what the next command read."""
+    """What the flow leaves: each file is what the next command read."""
     posts = lines_of(folder / "data" / "posts.jsonl")
     told = lines_of(folder / "suggestions.jsonl")
     assert [answer["post_id"] for answer in told] == [post["id"] for post in posts]

@@ -18,7 +18,7 @@ from stores import add, assert_as_fresh, news, withdraw
 from hashnews.cli import main
 from hashnews.errors import ModelError, StoreError
 from hashnews.index import folder as index_folder
-from hashnews.index.day import Settings, build_day
+from hashnews.index.day import Settings, build_day, empty_day
 from hashnews.index.folder import NewsIndex, folder_of
 from hashnews.news.keys import keys_of
 from hashnews.news.store import New, NewsStore
@@ -318,7 +318,7 @@ def stopping(after, error):
 def test_control_c_loses_nothing_that_is_built(path, monkeypatch, told):
     shutil.rmtree(folder_of(path))
     with NewsStore(path) as store:
-        monkeypatch.setattr(index_folder, "build_day", stopping(3 + 1, KeyboardInterrupt()))
+        monkeypatch.setattr(index_folder, "build_day", stopping(3, KeyboardInterrupt()))
         with pytest.raises(KeyboardInterrupt):
             NewsIndex.open(store)
         monkeypatch.undo()
@@ -488,3 +488,51 @@ def test_readers_beside_a_writer_see_its_store_and_tell_nothing(path, told):
         pool.submit(write).result()
         assert all(reader.result() for reader in readers)
     assert told() == []
+
+
+@pytest.mark.parametrize("change", [{"t": None}, {"q": "x"}, {"t": []}, "name"])
+def test_an_index_directory_with_an_odd_manifest_is_refused_in_one_line(tmp_path, change):
+    """Odd names, or settings left out, were tracebacks."""
+    path = tmp_path / "news.db"
+    add(path, news(10))
+    with NewsStore(path) as store:
+        NewsIndex.open(store)
+    place = folder_of(path) / "manifest.json"
+    manifest = json.loads(place.read_text())
+    del manifest["sum"]  # as if it was written so
+    if change == "name":
+        manifest["files"]["odd name"] = next(iter(manifest["files"].values()))
+    else:
+        manifest["about"] |= change
+    place.write_text(json.dumps(manifest))
+    with pytest.raises(ModelError, match="its manifest is damaged"):
+        NewsIndex.read(folder_of(path))
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [('"18414-', '"118414-'), ('"last_row": 1', '"last_row": 9'), ('"counts"', '"count$"'),
+     ('"18414": ', '"18404": ')],
+)  # fmt: skip
+def test_a_manifest_with_a_wrong_letter_is_not_believed(tmp_path, right, wrong):
+    """A digit more in the name of a day was another day: the news of the right one was gone."""
+    path = tmp_path / "news.db"
+    add(path, news(10))
+    with NewsStore(path) as store:
+        NewsIndex.open(store)
+        place = folder_of(path) / "manifest.json"
+        assert right in place.read_text()
+        place.write_text(place.read_text().replace(right, wrong, 1))
+        assert NewsIndex.check(store)
+        assert_as_fresh(NewsIndex.open(store), store)
+        assert NewsIndex.check(store) is None
+    add(path, news(10, prefix="b"))
+    with NewsStore(path) as store:
+        assert_as_fresh(NewsIndex.open(store), store)
+
+
+def test_an_empty_day_is_what_is_built_of_nothing():
+    built, empty = build_day([], Settings()).arrays, empty_day().arrays
+    assert list(empty) == list(built)
+    for name, array in built.items():
+        assert (array.dtype, array.shape) == (empty[name].dtype, empty[name].shape), name

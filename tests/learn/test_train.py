@@ -18,14 +18,15 @@ from hashnews.learn.examples import (
     thinned,
 )
 from hashnews.news.store import NewsStore
+from hashnews.posts.sample_store import sample_store
 from hashnews.posts.table import read_posts
 from hashnews.prepare.preparer import Preparer
 from hashnews.records import Post
 from hashnews.sample import sample_file
 from hashnews.suggest.candidates import Search
 from hashnews.suggest.memory import Memory
-from hashnews.suggest.model import Model, shipped_model
-from hashnews.suggest.pipeline import HashNews, sample_store
+from hashnews.suggest.model import Model, load_judges, shipped_model
+from hashnews.suggest.pipeline import HashNews
 from hashnews.suggest.query import PostWithNews
 from hashnews.suggest.sources import PLACE, SEASON
 from hashnews.suggest.sources.author import AUTHOR
@@ -52,8 +53,8 @@ def read():
 
 
 @pytest.fixture(scope="module")
-def relevance():
-    return Model.load(shipped_model()).judges.relevance
+def judges():
+    return load_judges(shipped_model())
 
 
 @pytest.fixture(scope="module")
@@ -131,12 +132,12 @@ def test_wrong_usage_of_the_command(tmp_path):
     assert "too few" in run.stderr
 
 
-def test_the_answer_is_not_part_of_the_question(read, memory, relevance):
-    examples = make_examples(read, Search(memory), relevance)
+def test_the_answer_is_not_part_of_the_question(read, memory, judges):
+    examples = make_examples(read, Search(memory), judges)
     without = make_examples(
         [at._replace(post=at.post.model_copy(update={"hashtags": ()})) for at in read],
         Search(memory),
-        relevance,
+        judges,
     )
     assert examples.keys == without.keys
     assert (examples.features == without.features).all()
@@ -144,8 +145,8 @@ def test_the_answer_is_not_part_of_the_question(read, memory, relevance):
     assert not without.used.any()
 
 
-def test_used_candidates_are_the_authors(read, memory, relevance):
-    examples = make_examples(read, Search(memory), relevance)
+def test_used_candidates_are_the_authors(read, memory, judges):
+    examples = make_examples(read, Search(memory), judges)
     starts = examples.starts
     for n, at in enumerate(read):
         used = examples.used[starts[n] : starts[n + 1]].astype(bool)
@@ -155,10 +156,10 @@ def test_used_candidates_are_the_authors(read, memory, relevance):
         assert examples.gold[n] == len(gold)
 
 
-def test_every_post_is_taught_in_one_situation(read, sample, relevance):
+def test_every_post_is_taught_in_one_situation(read, sample, judges):
     with NewsStore(sample) as store:
         posts = list(read_posts(store))
-    dealt = situations(read, posts, Search, relevance, RankerConfig())
+    dealt = situations(read, posts, Search, judges, RankerConfig())
     assert tuple(dealt) == SITUATIONS
     ids = [i for part in dealt.values() for i in part.ids]
     assert sorted(ids) == sorted(at.post.id for at in read)

@@ -78,7 +78,7 @@ def test_search_export_reference_backup_reindex(tmp_path, run, db):
 
 
 def test_what_is_refused_is_told_and_set_aside(tmp_path, run):
-    lines = [make(1).to_json(), '{"text": "undated"}', make(2, published_at="2999-01-01").to_json()]
+    lines = [make(1).to_json(), '{"text": "undated"}', make(2, published_at="2199-01-01").to_json()]
     (tmp_path / "n.jsonl").write_text("\n".join(lines))
     done = run("add", tmp_path / "n.jsonl", "--news", tmp_path / "n.db", "--on-error", "skip")
     assert "1 added, 0 known already, 2 refused" in done.stdout
@@ -92,8 +92,8 @@ def test_what_is_refused_is_told_and_set_aside(tmp_path, run):
     ("arguments", "code", "line"),
     [
         (["stats", "--news", "nope.db"], 1, "there is no such news store"),
-        (["add", "nope.jsonl"], 1, "No such file"),
-        (["add", "x.docx"], 1, "its name should end in one of"),
+        (["add", "nope.jsonl"], 1, "nope.jsonl: there is no such file"),
+        (["add", "."], 1, "its name should end in one of"),
         (["fetch", "nope.txt"], 1, "neither a URL nor a readable file"),
         (["fetch", "http://127.0.0.1/feed"], 1, "not public (--allow-private allows it)"),
         (["fetch", "http://x.test/", "--every", "often"], 2, "is not a duration"),

@@ -1,10 +1,12 @@
 """Files of every kind: feeds, pages, archives, lists of feeds; and the process that reads them."""
 
 import gzip
+import json
 import os
 import signal
 import threading
 from contextlib import suppress
+from datetime import UTC
 
 import pytest
 from hypothesis import given
@@ -12,9 +14,11 @@ from hypothesis import strategies as st
 from newsroom import Capitals
 
 from hashnews.errors import DataError, FetchError, NotAFeed, TooSlow
-from hashnews.news.feeds import feeds_in, read_feed, refuse_declarations
+from hashnews.news import feeds
+from hashnews.news.feed_lists import feeds_in
+from hashnews.news.feeds import read_feed, refuse_declarations
 from hashnews.news.ingest import add_files
-from hashnews.news.pages import declared_time, plain_text
+from hashnews.news.pages import plain_text
 from hashnews.news.summary import Refusals, Summary
 from hashnews.news.worker import Worker
 from hashnews.records import write_time
@@ -100,22 +104,132 @@ def test_a_page_without_a_date_or_an_article_is_refused(add_file):
         add_file("b.html", b"<html><body></body></html>")
 
 
+def ld(**fields):
+    content = json.dumps({"@type": "NewsArticle", **fields})
+    return f'<script type="application/ld+json">{content}</script>'
+
+
+@pytest.fixture(scope="module")
+def worker():
+    with Worker(120) as started:
+        yield started
+
+
+URL = "https://example.org/bridge"
+MODIFIED = '<meta property="article:modified_time" content="2020-06-05T10:00:00Z">'
+
+
 @pytest.mark.parametrize(
-    ("html", "time"),
+    ("head", "times"),
     [
-        (PUBLISHED, "2020-06-02T10:00:00+02:00"),
-        (PUBLISHED_AFTER, "2020-06-02T10:00:00Z"),
-        ('{"a":"b","datePublished":"2020-06-02T10:00:00.000Z"}', "2020-06-02T10:00:00Z"),
-        ('{"datePublished": "2020-06-02T10:00:00+0000"}', "2020-06-02T10:00:00Z"),
-        ('<i itemprop="datePublished" at="2020-06-02T10:00-05:00">', "2020-06-02T10:00:00-05:00"),
-        ('{"dateModified":"2020-06-02T10:00:00Z"}', None),
-        ('{"datePublished":"2020-06-02"}', None),
-        ('{"datePublished":"2020-99-02T10:00:00Z"}', None),
-        ("published 2020-06-02T10:00:00Z", None),
+        (PUBLISHED, ["2020-06-02T10:00:00+02:00"]),
+        (PUBLISHED_AFTER, ["2020-06-02T10:00Z"]),
+        (ld(datePublished="2020-06-02T10:00:00.000Z"), ["2020-06-02T10:00:00.000Z"]),
+        (ld(datePublished="2020-06-02"), ["2020-06-02"]),
+        ('<meta name="date" content="2020-06-02">', ["2020-06-02"]),
+        ('<i itemprop="datePublished" content="2020-06-02T10:00-05:00"></i>',
+         ["2020-06-02T10:00-05:00"]),
+        ('<time pubdate datetime="2020-06-02"></time>', ["2020-06-02"]),
+        (MODIFIED + ld(dateModified="2020-06-02T10:00:00Z"), []),
+        (ld(datePublished="2020-99-02T10:00:00Z"), []),
+        ("published 2020-06-02T10:00:00Z", []),
+        # Dates that stand on the page, or in its address, are not declared.
+        ('<time datetime="2001-09-11">11 September</time>', []),
+        ('<span class="date">11/9/2001</span>', []),
+        # An older, related article, first: by its headline, by its address, or by nothing.
+        (ld(datePublished="2016-01-01", headline="Another story altogether")
+         + ld(datePublished="2020-06-02", headline="Bridge stays"), ["2020-06-02"]),
+        (ld(datePublished="2016-01-01", url="https://example.org/old")
+         + ld(datePublished="2020-06-02", mainEntityOfPage={"@id": URL}), ["2020-06-02"]),
+        (ld(datePublished="2016-01-01") + ld(datePublished="2020-06-02"),
+         ["2016-01-01", "2020-06-02"]),
+        # A later one on the page is not the article's.
+        (ld(datePublished="2020-06-02", url=URL)
+         + ld(datePublished="2020-07-02", headline="Another story altogether"), ["2020-06-02"]),
+        # None is its own: the latest.
+        (ld(datePublished="2016-01-01", headline="Another story altogether")
+         + ld(datePublished="2020-07-02", headline="A third story, about ships"), ["2020-07-02"]),
+        (ld(**{"@type": "ItemList", "itemListElement": [
+            {"@type": "NewsArticle", "datePublished": "2016-01-01", "headline": "Old one"}]})
+         + PUBLISHED, ["2020-06-02T10:00:00+02:00"]),
+        ('<script type="application/ld+json">{"datePublished": "2020-06-02", broken</script>',
+         ["2020-06-02"]),
+        ('<script type="application/ld+json">' + "[" * 100_000 + "</script>" + PUBLISHED,
+         ["2020-06-02T10:00:00+02:00"]),
     ],
 )  # fmt: skip
-def test_only_a_declared_time_is_believed(html, time):
-    assert declared_time(html) == time
+def test_only_what_a_page_declares_of_its_own_article_is_believed(worker, head, times):
+    found = worker.read("page", page(head=head), url=URL)
+    assert sorted(found.get("times", [])) == times
+
+
+@pytest.mark.parametrize(
+    ("head", "url", "published"),
+    [
+        ('<time datetime="2001-09-11">', "https://example.org/bridge", None),
+        ('<meta name="date" content="2020-07-06">', "https://example.org/2019/01/02/bridge",
+         "2020-07-07T11:59:59.999999Z"),
+        (ld(datePublished="2016-01-01") + ld(datePublished="2020-07-06T10:00:00Z"), URL,
+         "2020-07-06T10:00:00Z"),
+        ('<meta name="date" content="07/06/2020">', URL, "2020-07-07T11:59:59.999999Z"),
+        ('<meta name="date" content="2020-07">', URL, "2020-08-01T11:59:59.999999Z"),
+        ('<meta name="date" content="0001-01-01T00:00:00Z">', URL, None),
+    ],
+)  # fmt: skip
+def test_dates_of_pages_that_were_read_too_early(store, add_file, head, url, published):
+    """The body's dates, the address, an older article's date, day and month, a month alone."""
+    summary = add_file("story.html", page(url, head))
+    times = [write_time(one.article.published_at.astimezone(UTC)) for one in store.read()]
+    assert times == ([published] if published else [])
+    assert summary.refused == ({} if published else {"no time of publication": 1})
+
+
+@pytest.mark.parametrize("year", ["0001", "9999"])
+def test_a_year_that_stands_for_no_date_ends_nothing(store, add_file, year):
+    """One item of the year 1, as Go and .NET write no time, ended the whole run."""
+    zero = f"Mon, 01 Jan {year} 00:00:00 +0000"
+    assert (
+        add_file("f.xml", RSS.replace(b"Tue, 02 Jun 2020 10:00:00 +0200", zero.encode())).added == 0
+    )
+    head = PUBLISHED.replace("2020", year)
+    assert add_file("p.html", page(URL, head)).refused == {"no time of publication": 1}
+    records = [
+        warc(
+            f"https://example.org/{n}", page(head=head if n == 2 else PUBLISHED, title=f"Story {n}")
+        )
+        for n in (1, 2, 3)
+    ]
+    summary = add_file("a.warc", b"".join(records))
+    assert (summary.added, summary.refused) == (3, {})
+    assert {one.article.title for one in store.read()} == {"Story 1", "Story 2", "Story 3"}
+
+
+@pytest.mark.parametrize("reference", ["&#xD800;", "&#x110000;", "&#99999999999;", "&#0;", "&#x1b;",
+                                       "&#" + "9" * 5000 + ";"])  # fmt: skip
+@pytest.mark.parametrize("place", ["One", "https://example.org/1", "First", "10:00:00"])
+@pytest.mark.parametrize("escaped", [False, True])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_a_bad_character_reference_costs_the_character(reference, place, escaped, encoding):
+    """One reference to a character that does not exist lost the whole feed."""
+    written = reference.replace("&", "&amp;") if escaped else reference
+    head = f'<?xml version="1.0" encoding="{encoding}"?>'
+    text = RSS.decode().replace('<?xml version="1.0"?>', head).replace(place, place + written, 1)
+    entries = read_feed(text.encode(encoding), "https://example.org/feed")
+    assert [entry["title"][:3] for entry in entries] == ["One", "Two"]
+    if place == "First":
+        assert entries[0]["text"].startswith("First")
+        assert len(entries[0]["text"]) <= len("First") + 1
+
+
+def test_an_entry_that_cannot_be_read_ends_only_itself(monkeypatch):
+    monkeypatch.setattr(feeds, "_time", lambda entry: 1 / (entry.title != "One") and None)
+    first, second = read_feed(RSS)
+    assert (first, second["title"]) == (
+        {"unreadable": "could not be read (ZeroDivisionError)"},
+        "Two",
+    )
+    with pytest.raises(DataError, match="ZeroDivisionError"):
+        feeds.article_of(first, "https://example.org/feed", None)
 
 
 def test_an_archive_gives_its_articles_once(store, add_file):

@@ -24,6 +24,8 @@ def test_what_goes_in_comes_out(store):
     assert store.get("a1").published_at.utcoffset() == timedelta(hours=5, minutes=30)
     assert store.get("a2") == bare.model_copy(update={"entities": ()})
     assert store.get("a3") is None
+    assert list(store.get_all(["a3", "a2", "a1", "a2"])) == ["a1", "a2"]
+    assert store.get_all([]) == {}
     assert len(store) == 2
 
 
@@ -32,7 +34,7 @@ def test_what_goes_in_comes_out(store):
     st.text(),
     st.text(min_size=1),
     st.datetimes(
-        datetime(2, 1, 1),
+        datetime(1900, 1, 2),
         datetime(2019, 1, 1),
         timezones=st.integers(-720, 720).map(lambda m: timezone(timedelta(minutes=m))),
     ),

@@ -226,6 +226,57 @@ def test_shipped_settings_are_valid(name):
         assert config.lstm_top == ReproduceConfig().lstm_top
 
 
+def test_a_public_dataset_in_its_own_files(tmp_path):
+    """No news, no times, its own split: the models that read the post alone."""
+    folder = tmp_path / "cmkp"
+    folder.mkdir()
+    things = ("bread", "rain", "trains", "chess", "tea")
+    for part, count in (("train", 60), ("valid", 10), ("test", 10)):
+        rows = (f"number {n} is about {things[n % 5]}<sep>{things[n % 5]} club<sep>x.jpg\n"
+                for n in range(count))  # fmt: skip
+        (folder / f"{part}_src.txt").write_text("".join(rows), "utf-8")
+    models = ("--models", "most-frequent,neighbours,seq2seq")
+    early = subprocess.run(
+        command(tmp_path / "out", folder, *models, "--jobs", 0), capture_output=True, text=True
+    )
+    assert early.returncode == 1
+    assert "nothing is done yet" in early.stderr
+    reproduce(tmp_path / "out", folder, "--models", "most-frequent,neighbours")
+    reproduce(tmp_path / "out", folder, *models, "--jobs", 0)
+    page = (tmp_path / "out" / "README.md").read_text("utf-8")
+    assert "**Baselines and retrieval only**" in page
+    assert "**Not run**: seq2seq, seed 0." in page
+    done = reproduce(tmp_path / "out", folder, *models)
+    assert "judges nothing" in done.stderr
+    assert "news" not in steps_of(tmp_path / "out")
+    results = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert results["dataset"]["split"] == "own"
+    assert results["dataset"]["posts"] == {"train": 60, "validation": 10, "test": 10}
+    scores = {row["model"]: row["mean"]["F1@1"] for row in results["table_2"]}
+    assert scores["neighbours"] == 1.0 > scores["most-frequent"]
+    page = (tmp_path / "out" / "README.md").read_text("utf-8")
+    assert "A small run tests the machinery and judges nothing" in page
+    asked = command(tmp_path / "other", folder, "--models", "hashnews")
+    refused = subprocess.run(asked, capture_output=True, text=True)
+    assert refused.returncode == 1
+    assert "has no news.jsonl" in refused.stderr
+
+
+def test_a_small_run_judges_nothing(small):
+    out, _ = small
+    results = json.loads((out / "results.json").read_text())
+    verdicts = {
+        metric["verdict"] for claim in results["claims"] for metric in claim["metrics"].values()
+    }
+    assert results["small"]
+    assert verdicts == {"not judged"}
+    epochs = {(one["model"], one["seed"]): one for one in results["epochs"]}
+    assert set(epochs) == {(model, 0) for model in TABLE_2}
+    # Another test trains LSTM-TOP again, for one epoch.
+    assert all(one["epochs"] == 2 for (model, _), one in epochs.items() if model != "lstm-top")
+    assert all(one["ended by"] == "the limit of epochs" for one in epochs.values())
+
+
 def test_a_dataset_that_is_none(tmp_path):
     with pytest.raises(DataError, match=r"has no posts\.jsonl"):
         Dataset(tmp_path).needed("posts")

@@ -125,6 +125,13 @@ def test_a_broken_off_step_goes_on_in_its_folder(steps):
     assert (step.folder / "parts.txt").read_text() == "01234"
 
 
+def test_a_step_whose_step_before_is_left_out_does_not_wait_for_ever(steps):
+    _, second = steps.steps()
+    outcome = run_steps([second])
+    assert outcome.failed == {second.folder: "lacks a step before it"}
+    assert outcome.seconds == {}
+
+
 def test_a_missing_input(steps):
     steps.input.unlink()
     with pytest.raises(DataError, match=r"input\.txt: cannot be read"):

@@ -17,7 +17,7 @@ from hashnews.records import Article, Post, PreparedPost
 from hashnews.retrieve.equations import (
     add_context_weights,
     idf,
-    score_parts,
+    score_part,
     temporal_popularity,
     term_frequency,
     weight,
@@ -115,17 +115,16 @@ def test_each_equation_is_that_of_the_independent_script(t):
                 assert weights[e] == pytest.approx(BY_HAND["popularity"](e, corpus, reference, t))
             mean = BY_HAND["mean_length"](corpus)
             for d in corpus:
-                total, part, length = 0.0, np.zeros(1), np.array([len(d["entities"])])
+                total, length = 0.0, len(d["entities"])
                 for e in BY_HAND["distinct"](post):
                     if f := len(BY_HAND["m_soft"](e, d, t)):
-                        score_parts(weights[e], np.array([f]), length, 0, 1, mean, 1.2, 0.75, part)
-                        total += part[0]
+                        total += score_part(weights[e], f, length, mean, 1.2, 0.75)
                 assert total == pytest.approx(BY_HAND["score"](post, d, corpus, weights, t))
 
 
 def test_context_weights_by_hand():
     # Two articles of a day, [a b a] and [b], whose words have the numbers 5 and 7.
-    starts, said = np.array([0, 3, 4]), np.array([5, 7, 5, 7])
+    starts, said = np.array([0, 2, 3]), np.array([[5, 2], [7, 1], [7, 1]])
     weights, touched = np.zeros(9), np.zeros(9, np.int64)
     scores, places = np.array([2.0, 0.5]), np.array([0, 1])
     size = add_context_weights(scores, places, starts, said, weights, touched)

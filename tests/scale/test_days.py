@@ -1,5 +1,6 @@
 """Files by day, without a cluster: the same functions, one job after the other."""
 
+import gzip
 import json
 import os
 import shutil
@@ -340,7 +341,7 @@ def test_cutting_keeps_lines_and_order(tmp_path, monkeypatch, most_open):
             for path in (tmp_path / "days").glob("*/*")}  # fmt: skip
     assert read == {
         "day=2020-06-01/part-0.jsonl": lines[0], "day=2020-06-02/part-0.jsonl": lines[1],
-        "day=2020-06-02/part-1.jsonl": lines[2],
+        "day=2020-06-01/part-1.jsonl": lines[2],
     }  # fmt: skip
     with pytest.raises(DataError, match="exists already"):
         cut_days([str(tmp_path / "p.jsonl")], tmp_path / "days")
@@ -348,3 +349,10 @@ def test_cutting_keeps_lines_and_order(tmp_path, monkeypatch, most_open):
     with pytest.raises(DataError, match=r"q\.jsonl:1: no created_at"):
         cut_days([str(tmp_path / "q.jsonl")], tmp_path / "q")
     assert not list(tmp_path.glob(".q*"))
+    (tmp_path / "c.jsonl.gz").write_bytes(gzip.compress(lines[0].encode() * 99)[:40])
+    with pytest.raises(DataError, match="cannot be read on"):
+        cut_days([str(tmp_path / "c.jsonl.gz")], tmp_path / "c")
+    for wrong in ('{"created_at": "2020-06-02"}'.encode("utf-16-le"), b"[" * 100_000, b"\xff"):
+        (tmp_path / "w.jsonl").write_bytes(wrong)
+        with pytest.raises(DataError, match=r"w\.jsonl:1: "):
+            cut_days([str(tmp_path / "w.jsonl")], tmp_path / "w")

@@ -6,6 +6,7 @@ import pytest
 
 pytest.importorskip("fastapi", reason="the service is an optional part")
 
+from browsing import CHROMIUM, FLAGS, WIDE, playwright_api
 from servers import KEY, Server
 
 from hashnews.news.ingest import add_files
@@ -43,3 +44,42 @@ def server(news):
 @pytest.fixture
 def http(server):
     return server.client
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """One Chromium for all tests of the page."""
+    with playwright_api().sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def sample():
+    """The server as somebody starts it first: with no arguments."""
+    with Server() as running:
+        yield running
+
+
+@pytest.fixture
+def visit(browser, sample):
+    """Open the page; at the end nothing may have gone wrong in it that was not meant to."""
+    contexts, errors = [], []
+
+    def open_page(url=sample.url, path="/", viewport=WIDE, context=None, **options):
+        if context is None:
+            context = browser.new_context(viewport=viewport, **options)
+            contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(60_000)
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
+        page.errors = errors
+        page.goto(url + path)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert errors == []

@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 import time
 
 from hashnews.errors import ModelError
@@ -21,6 +22,10 @@ class Held:
 
     def pid(self):
         return os.getpid()
+
+    def origin(self):
+        shared = sys.modules.get("hashnews.service.shared")
+        return os.getppid(), shared is not None and shared.SHARED is not None
 
     def sleep(self, seconds):
         time.sleep(seconds)

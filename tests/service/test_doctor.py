@@ -10,7 +10,7 @@ from hashnews.news.store import NewsStore
 
 def doctor(*arguments):
     done = CliRunner().invoke(main, ["doctor", *map(str, arguments)])
-    return done.exit_code, done.output
+    return done.exit_code, done.stdout or done.output
 
 
 def test_all_is_well():

@@ -59,7 +59,7 @@ def test_the_queue_is_bounded_and_takes_all_or_none():
         for future in first:
             future.cancel()  # whoever asked has gone: there is room again
         await queue.put("suggest", [ask("c")])
-        assert [job.ask.post.id for job in await queue.take()] == ["a", "b", "c"]
+        assert [job.ask.post.id for job in await queue.take()] == ["a", "c", "b"]  # in turn
 
     asyncio.run(work())
 
@@ -242,5 +242,54 @@ def test_a_client_that_sends_slowly_is_not_waited_for():
             response = await client.post("/suggest", content=slowly(), headers=kind)
             assert response.status_code == 408
             assert response.json()["error"]["code"] == "too_slow"
+
+    asyncio.run(work())
+
+
+def test_a_batch_of_many_or_long_posts_does_not_hold_up_the_others():
+    """32 dear posts of one client kept another waiting for more than ten seconds."""
+
+    async def work():
+        queue = PostQueue(64, 8)
+        dear = [Ask(Post(id=f"dear{n}", text="x" * 10_000)) for n in range(32)]
+        await queue.put("suggest", dear)
+        await queue.put("suggest", [ask("cheap")])
+        first, second = await queue.take(), await queue.take()
+        assert [job.ask.post.id for job in first] == ["dear0"]
+        assert [job.ask.post.id for job in second] == ["cheap"]
+        assert sum([len(await queue.take()) for _ in range(31)]) == 31
+        assert len(queue) == 0
+
+    asyncio.run(work())
+
+
+def test_a_dead_process_takes_no_work_and_what_it_had_goes_to_a_living_one(monkeypatch):
+    """After a suggester's death its seat took a batch and held it until the restart."""
+    monkeypatch.setattr(pool_module, "PAUSES", (30.0,))  # the restart takes its time
+
+    async def work():
+        async with running(workers=2) as (pool, client):
+            dead = pool.slots[0].process
+            os.kill(dead.pid, 9)
+            began = time.monotonic()
+            answers = await asyncio.gather(*(post(client, str(n)) for n in range(30)))
+            assert {response.status_code for response, _ in answers} == {200}
+            for _ in range(20):
+                response, _ = await post(client)
+                assert response.status_code == 200
+            assert not pool.slots[0].alive.is_set()
+            assert time.monotonic() - began < 25
+
+    asyncio.run(work())
+
+
+def test_a_post_that_kills_its_process_is_given_to_one_other_and_no_more():
+    async def work():
+        async with running(workers=3) as (pool, client):
+            before = {slot.process.pid for slot in pool.slots}
+            response, _ = await post(client, "die")
+            assert response.status_code == 503
+            assert sum(slot.process is not None and slot.process.pid in before
+                       for slot in pool.slots) >= 1  # fmt: skip
 
     asyncio.run(work())

@@ -48,6 +48,16 @@ def test_calls_and_what_they_raise():
     assert run(work, "good day") == "good day me"
 
 
+def test_all_are_forked_from_one_that_has_loaded_the_models():
+    async def work(process):
+        return await process.call("origin", seconds=60)
+
+    (parent, loaded), again = run(work, "hello"), run(work, "hello")
+    assert loaded
+    assert again == (parent, loaded)
+    assert parent != os.getpid()
+
+
 @pytest.mark.parametrize(("greeting", "error"), [("broken", HashNewsError), ("bug", CallFailed)])
 def test_what_keeps_it_from_starting_is_told(greeting, error):
     with pytest.raises(error, match=greeting):

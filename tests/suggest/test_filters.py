@@ -3,6 +3,7 @@
 import pytest
 from harbour import at, remember, town
 
+from hashnews import HashNews, Post
 from hashnews.errors import ConfigError
 from hashnews.generate.generator import Generated
 from hashnews.records import ContextWord, PreparedPost
@@ -95,3 +96,17 @@ def test_the_shipped_list_leaves_plain_words_alone():
 def test_a_block_list_that_cannot_be_read(tmp_path):
     with pytest.raises(ConfigError, match="block list"):
         Blocked.read(tmp_path / "none.txt")
+
+
+@pytest.mark.parametrize(
+    ("text", "never"),
+    [
+        ("Happy 80th birthday to the woman who taught me to swim", "#BreonnaTaylor"),
+        ("Party tonight, dancing in the park with everybody", "#GeorgeFloyd"),
+        ("RIP my friend, killed in the crash. Prayers for the family", "#BirthdayGirl"),
+    ],
+)
+def test_neither_grief_where_there_is_joy_nor_joy_where_there_is_grief(text, never):
+    with HashNews() as hashnews:
+        answer = hashnews.suggest(Post(text=text, created_at="2020-06-08T12:00:00Z"), n=20)
+    assert never not in [one.hashtag for one in answer.suggestions]

@@ -115,6 +115,32 @@ def test_the_oldest_post_may_get_another_time(store):
     assert PostSegments.check(store) is None
 
 
+def test_what_was_deleted_does_not_come_back_with_an_older_post(store):
+    """Of the oldest posts only their time says that they are gone."""
+    chance = random.Random(1)
+    add_posts(store, some_posts(chance, 60))
+    memory = Memory.open(store)
+    by_time = sorted(read_posts(store), key=lambda post: post.posted)
+    for some in (by_time[:9], by_time[9:10]):
+        delete_posts(store, [post.id for post in some])
+        memory.refresh(store)
+    add_posts(store, some_posts(chance, 20))  # the segments are saved with the deleted ones
+    memory.refresh(store)
+    late = next(some_posts(chance, 1)).model_copy(update={"created_at": START})
+    add_posts(store, [late])
+    memory.refresh(store)
+    for one in (memory, Memory.open(store)):
+        same(one, store)
+    for post in list(read_posts(store)):
+        delete_posts(store, [post.id])
+        memory.refresh(store)
+    assert (len(memory), len(Memory.open(store))) == (0, 0)
+    add_posts(store, [late])
+    memory.refresh(store)
+    for one in (memory, Memory.open(store)):
+        same(one, store)
+
+
 def test_what_is_saved_is_not_read_again(store):
     add_posts(store, some_posts(random.Random(1), 60))
     Memory.open(store)

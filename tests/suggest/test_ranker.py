@@ -1,5 +1,7 @@
 """The ranker: the same trees as LightGBM's, scores that mean what they say."""
 
+import zipfile
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -78,7 +80,7 @@ def test_a_ranker_over_other_features_is_refused(models, tmp_path, monkeypatch):
 @pytest.mark.parametrize("content", [b"", b"nonsense", b"PK\x03\x04"])
 def test_what_is_no_ranker_is_refused(tmp_path, content):
     (tmp_path / "ranker.npz").write_bytes(content)
-    with pytest.raises(ModelError, match="not a ranker"):
+    with pytest.raises(ModelError, match="is not a file of arrays"):
         Ranker.load(tmp_path / "ranker.npz")
 
 
@@ -112,3 +114,79 @@ def test_calibrated_scores_are_shares():
     for low in (0.05, 0.1, 0.2, 0.4):
         here = (given_ >= low) & (given_ < low * 1.5)
         assert was[here].mean() == pytest.approx(given_[here].mean(), abs=0.05)
+
+
+def whole_ranker():
+    """Two trees of one split each, over three features."""
+    return {
+        "features": np.frombuffer("\n".join(FEATURES[:3]).encode(), np.uint8),
+        "roots": np.array([0, 3], np.int32),
+        "depths": np.array([1, 1], np.int32),
+        "feature": np.array([0, 0, 0, 2, 0, 0], np.int16),
+        "threshold": np.array([0.5, -1, 1, np.inf, 2, 3], np.float32),
+        "children": np.array([[1, 2], [1, 1], [2, 2], [4, 5], [4, 4], [5, 5]], np.int32),
+        "scores": np.array([-1.0, 1.0]),
+        "probabilities": np.array([0.0, 1.0]),
+    }
+
+
+WRONG = [
+    {"roots": np.array([0, 6], np.int32)}, {"roots": np.array([0, -1], np.int32)},
+    {"roots": np.array([0], np.int32)}, {"roots": np.array([[0, 3]], np.int32)},
+    {"depths": np.array([1, 10**9], np.int32)}, {"depths": np.array([1, -1], np.int32)},
+    {"feature": np.array([0, 0, 0, 3, 0, 0], np.int16)}, {"feature": np.array([0], np.int16)},
+    {"feature": np.array([0, 0, 0, -2, 0, 0], np.int16)},
+    {"threshold": np.array([0.5, -1, 1, np.nan, 2, 3], np.float32)},
+    {"threshold": np.array(["x"] * 6)}, {"threshold": np.array([], np.float32)},
+    {"children": np.full((6, 2), 6, np.int32)}, {"children": np.zeros((6, 3), np.int32)},
+    {"children": np.full((6, 2), -1, np.int32)}, {"children": np.zeros((6, 2), np.float32)},
+    {"scores": np.array([])}, {"scores": np.array([1.0, -1.0])},
+    {"scores": np.array([np.nan, 1.0])}, {"scores": np.array([-np.inf, 1.0])},
+    {"probabilities": np.array([0.0, 1.5])}, {"probabilities": np.array([-0.1, 1.0])},
+    {"probabilities": np.array([np.nan, 1.0])}, {"probabilities": np.array([1.0])},
+    {"scores": np.array([]), "probabilities": np.array([])}, {"more": np.zeros(1)},
+    {"features": np.frombuffer(b"\xff\xfe", np.uint8)}, {"roots": None}, {"features": None},
+    {"roots": np.zeros(2_000_000, np.int32), "depths": np.full(2_000_000, 9, np.int32)},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("changes", WRONG, ids=str)
+def test_a_ranker_whose_numbers_lead_astray_is_refused(tmp_path, changes):
+    """Indices out of range ended the process; NaN, and probabilities over 1, were taken."""
+    path = tmp_path / "ranker.npz"
+    np.savez_compressed(path, **whole_ranker())
+    assert Ranker.load(path).scores(np.zeros((2, len(FEATURES)))).tolist() == [1.0, 1.0]
+    arrays = {
+        name: array for name, array in (whole_ranker() | changes).items() if array is not None
+    }
+    np.savez_compressed(path, **arrays)
+    with pytest.raises(ModelError, match="ranker"):
+        Ranker.load(path)
+
+
+def test_a_small_file_that_unpacks_to_gigabytes_is_refused_at_once(tmp_path):
+    path = tmp_path / "ranker.npz"
+    with (
+        zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed,
+        packed.open("roots.npy", "w", force_zip64=True) as stream,
+    ):
+        for _ in range(300):
+            stream.write(bytes(1 << 20))
+    assert path.stat().st_size < 1 << 20
+    with pytest.raises(ModelError, match="more than 256 MiB"):
+        Ranker.load(path)
+
+
+@given(st.binary(max_size=300), st.integers(0, 2000), st.integers(1, 60))
+def test_a_damaged_ranker_is_refused_or_sound(tmp_path_factory, noise, at, length):
+    path = tmp_path_factory.mktemp("damaged") / "ranker.npz"
+    np.savez_compressed(path, **whole_ranker())
+    content = bytearray(path.read_bytes())
+    content[at : at + length] = noise[:length]
+    path.write_bytes(content)
+    try:
+        ranker = Ranker.load(path)
+    except ModelError:
+        return
+    answers = ranker.probabilities(np.zeros((3, len(FEATURES))))
+    assert ((answers >= 0) & (answers <= 1)).all()

@@ -255,14 +255,15 @@ def stump(name, threshold=0.0, gain=1.0):
         np.array([[1, 2], [1, 1], [2, 2]], np.int32),
     )
     ranker = Ranker(trees, Calibration(np.array([0.0, 1.0]), np.array([0.1, 0.9])))
-    return Judges(ranker._replace(calibration=Calibration(np.zeros(1), np.ones(1))), ranker, 0.1)
+    certain = ranker._replace(calibration=Calibration(np.zeros(1), np.ones(1)))
+    return Judges(certain, ranker, ranker)
 
 
 def test_every_feature_has_one_source():
     named = [name for source in SOURCES for name in source.columns]
     assert len(named) == len(set(named))
-    assert len(FEATURES) == len(set(FEATURES)) == len(named) + 2 * len(RANKED) + 1
-    assert FEATURES[-1] == "on_topic"
+    assert len(FEATURES) == len(set(FEATURES)) == len(named) + 2 * len(RANKED) + 2
+    assert FEATURES[-2:] == ("on_topic", "choice")
     assert set(RANKED) <= set(named)
 
 
