@@ -7,15 +7,20 @@ from browsing import PHONE, WIDE, expect, needs_chromium, settled, shown, write
 from servers import KEY, Server
 from test_browser_looks import AXE
 
+from hashnews.news.store import NewsStore
+
 pytestmark = needs_chromium
 READ_KEY = "a key for reading, long enough"
 
 
 @pytest.fixture(scope="module")
-def locked(news, tmp_path_factory):
-    """It is read with one key and written to with another."""
-    file = tmp_path_factory.mktemp("keys") / "read"
+def locked(sample_news, tmp_path_factory):
+    """It is read with one key and written to with another; its store is its own."""
+    folder = tmp_path_factory.mktemp("locked")
+    file, news = folder / "read", folder / "news.db"
     file.write_text(READ_KEY, "utf-8")
+    with NewsStore(sample_news) as store:
+        store.backup(news)
     with Server("--news", news, "--read-key-file", file, key=KEY) as running:
         yield running
 
