@@ -1,1 +1,1 @@
-"""The parts of `tools/build_sense.py`."""
+"""The parts of `tools/build_models.py`."""

@@ -10,15 +10,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from build_models import run
-
 from hashnews.files import RecordFile
 from hashnews.prepare.datasets import CollectionRule, DatasetRules, rules_for
 from hashnews.prepare.preparer import Preparer, copy_digest
 from hashnews.records import Hashtag, Post, PreparedPost
 from hashnews.text.entities import load_finder
 from hashnews.text.segment import shipped_segmenter
-from sense.work import Work
+from sense.work import Work, run
 
 SETS = {
     "everyday": "broad/everyday",

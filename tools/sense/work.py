@@ -5,12 +5,26 @@ from __future__ import annotations
 import os
 import pickle
 import random
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
 T = TypeVar("T")
 HERE = Path(__file__).resolve().parent  # where the school and the editor's lists are
+ROOT = HERE.parents[1]
+MODELS = ROOT / "src" / "hashnews" / "models"
+
+
+def run(done: Path | None, *arguments: object) -> None:
+    """Run `hashnews` with some arguments, once."""
+    if done is not None and done.exists():
+        return
+    print("hashnews", *arguments, flush=True)
+    subprocess.run([sys.executable, "-m", "hashnews", *map(str, arguments)], check=True)
+    if done is not None:
+        done.touch()
 
 
 class Work:
