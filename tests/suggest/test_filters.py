@@ -6,9 +6,12 @@ from harbour import at, remember, town
 from hashnews import HashNews, Post
 from hashnews.errors import ConfigError
 from hashnews.generate.generator import Generated
-from hashnews.records import ContextWord, PreparedPost
+from hashnews.records import Article, ContextWord, PreparedPost, Retrieved
 from hashnews.suggest.filters import (
     Blocked,
+    is_first_name,
+    is_namesake,
+    is_of_a_network,
     is_private,
     is_slip,
     shipped_blocked,
@@ -28,6 +31,7 @@ RARE = [
 ]
 
 
+WHEN = "2020-01-01T00:00:00Z"
 POST = PreparedPost(id="p", body="The harbour at night", entities=(), hashtags=())
 
 
@@ -110,3 +114,53 @@ def test_neither_grief_where_there_is_joy_nor_joy_where_there_is_grief(text, nev
     with HashNews() as hashnews:
         answer = hashnews.suggest(Post(text=text, created_at="2020-06-08T12:00:00Z"), n=20)
     assert never not in [one.hashtag for one in answer.suggestions]
+
+
+def asked(body, *names, news=()):
+    """A query about a post that names some, with articles of some names, each in its headline."""
+    post = PreparedPost(id="p", body=body, entities=names, hashtags=())
+    articles = [
+        (
+            Retrieved(str(number), 1.0, 1),
+            Article(id=str(number), title=" and ".join(told), text="", published_at=WHEN,
+                    entities=told),
+        )
+        for number, told in enumerate(news)
+    ]  # fmt: skip
+    return Query(PostWithNews(post, at(100), [], articles))
+
+
+def test_a_given_name_alone_says_who_is_meant_only_to_friends():
+    assert is_first_name(asked("good luck linda", "Linda"), ("linda",))
+    assert not is_first_name(asked("good luck linda", "Linda"), ("linda", "yaccarino"))
+    assert not is_first_name(asked("the harbour"), ("harbour",))
+    called = asked("what a record, linda", news=[("Linda",), ("Linda", "Paris")])
+    assert not is_first_name(called, ("linda",))
+    full = asked("what a record, linda", news=[("Linda Reyes",), ("Linda Reyes", "Paris")])
+    assert is_first_name(full, ("linda",))
+
+
+def test_another_person_of_the_family_is_not_meant():
+    query = asked("Pedro Pascal is everywhere", "Pedro Pascal", news=[("Lux Pascal",)])
+    assert is_namesake(query, ("lux", "pascal"), [])
+    assert not is_namesake(query, ("pedro", "pascal"), [("lux", "pascal")])  # the post says it
+    query = asked("a great evening", news=[("Anna Smith", "Bob Smith", "Leeds United")])
+    assert is_namesake(query, ("bob", "smith"), [("anna", "smith")])
+    assert not is_namesake(query, ("leeds", "united"), [("newcastle", "united")])
+    assert not is_namesake(query, ("bob", "smith"), [])
+
+
+def test_hashtags_of_one_network_need_its_people():
+    assert is_of_a_network("catsofmastodon", asked("my cat sleeps"))
+    assert is_of_a_network("dogsoftwitter", asked("my dog sleeps"))
+    assert not is_of_a_network("mastodon", asked("moving house"))
+    assert not is_of_a_network("mastodonmigration", asked("so this is mastodon"))
+    assert not is_of_a_network("federer", asked("what a match"))
+
+
+def test_a_long_name_of_overlapping_ones_is_not_glued():
+    news = [("Aung San Suu", "Suu Kyi", "Actress Cicely Tyson", "Cicely Tyson", "Trump Powell")]
+    query = asked("Aung San Suu Kyi is detained", "Aung San Suu Kyi", news=news)
+    assert not query.is_glued(("aung", "san", "suu", "kyi"))
+    assert query.is_glued(("actress", "cicely", "tyson"))
+    assert query.is_glued(("cicely", "tyson", "dies"))

@@ -7,6 +7,7 @@ and whatever neither post, retrieved news nor memory says, for a model's own mem
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 from importlib import resources
 from itertools import accumulate
@@ -34,6 +35,10 @@ MONTHS = frozenset(
     "january february march april may june july august september october november december".split()
 )
 PRIVATE = 5  # uses by one author alone that make a label of that author's own
+FAMOUS = 10  # people who use a given name as a hashtag: then it is somebody's whom all know
+CALLED_SO = 0.3  # the weight of the articles that call somebody by a given name
+NETWORKS = frozenset("bluesky fediverse instagram mastodon tiktok twitter".split())
+ON_NETWORKS = ("masto", "stodon", "fedi", "twitter", "instagram", "bluesky", "bsky", "tiktok")
 
 
 class Blocked:
@@ -117,6 +122,43 @@ def is_out_of_place(query: Query, key: str, words: tuple[str, ...]) -> bool:
     near = zip(query.articles[:NEAREST], query.title_meanings.tolist(), strict=False)
     titles = [article.title for article, how_near in near if how_near > NEAR]
     return not grave.isdisjoint((*query.words, *title_words(" ".join(titles))))
+
+
+def is_first_name(query: Query, words: tuple[str, ...]) -> bool:
+    """Whether a hashtag is a given name alone: #Linda says who is meant only to her friends.
+
+    It is more where the news calls somebody that, or many people use it.
+    """
+    if len(words) > 1 or words[0] not in _listed("given.txt"):
+        return False
+    entry, told = query.entry(words[0]), query.in_news.get(words[0])
+    is_famous = entry is not None and entry.people >= FAMOUS
+    return not is_famous and (told is None or told.name is None or told.weight < CALLED_SO)
+
+
+def is_namesake(query: Query, words: tuple[str, ...], shown: Iterable[tuple[str, ...]]) -> bool:
+    """Whether a hashtag names another person of the family that post or hashtags shown name."""
+    if len(words) < 2 or "".join(words) in query.in_post or not query.is_name(words):
+        return False
+    given = _listed("given.txt")
+    named = (tuple(title_words(name)) for name in query.entities)
+    return any(
+        len(other) > 1
+        and other[-1] == words[-1]
+        and other[0] != words[0]
+        and not given.isdisjoint((other[0], words[0]))
+        for other in (*named, *shown)
+    )
+
+
+def is_of_a_network(key: str, query: Query) -> bool:
+    """Whether a hashtag is of the people of one network, #DogsOfMastodon, that the post is not on.
+
+    Where the post goes nobody knows; who follows that network has it in the memory.
+    """
+    if key in NETWORKS or key in query.in_post or not NETWORKS.isdisjoint(query.words):
+        return False
+    return any(part in key for part in ON_NETWORKS)
 
 
 def is_slip(view: View, key: str, words: tuple[str, ...], counts: Counts) -> bool:
@@ -218,7 +260,12 @@ class Filters(NamedTuple):
             return False
         if is_out_of_place(query, key, words) and not found.feature("own")[place]:
             return False
-        if tag < 0 and (says_when(words) or not self.is_known(query, found, place)):
+        if tag < 0 and (
+            says_when(words)
+            or is_first_name(query, words)
+            or is_of_a_network(key, query)
+            or not self.is_known(query, found, place)
+        ):
             return False
         if not query.is_english:  # what is known of words is known of English ones
             return tag >= 0 or key in query.in_post

@@ -28,7 +28,7 @@ from hashnews.retrieve.all_words import AllWordsRetriever
 from hashnews.sample import END as SAMPLE_END
 from hashnews.suggest.candidates import Candidates, Search
 from hashnews.suggest.families import are_family
-from hashnews.suggest.filters import MANY, Filters, is_said
+from hashnews.suggest.filters import MANY, Filters, is_namesake, is_said
 from hashnews.suggest.judges import Judges
 from hashnews.suggest.language_model import MOST_HEADLINES, LanguageModel
 from hashnews.suggest.memory import Memory
@@ -269,6 +269,8 @@ class HashNews:
             head = next((at for at in shown if are_family(query, words, found.words[at])), None)
             is_wanted = len(shown) < n if head is None else len(shown[head]) < VARIANTS
             if not is_wanted or not self._filters.lets_pass(query, found, place):
+                continue
+            if is_namesake(query, words, (found.words[at] for at in shown)):
                 continue
             best = max(best, float(verdict.on_topic[place]))
             if head is None:

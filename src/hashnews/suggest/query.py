@@ -231,9 +231,13 @@ class Query:
         return parts in self._names
 
     def is_glued(self, parts: tuple[str, ...]) -> bool:
-        """Whether words are a name with something stuck to it: #TysonDies, #ActressCicelyTyson."""
-        shortest = 2 if parts in self._names else 1
-        return any(run in self._names and len(run) >= shortest for run in runs(parts))
+        """Whether words are a name with something stuck to it: #TysonDies, #ActressCicelyTyson.
+
+        A long name that two shorter ones make together, Aung San Suu and Suu Kyi, is one.
+        """
+        is_name = parts in self._names
+        within = [run for run in runs(parts) if run in self._names and len(run) > is_name]
+        return bool(within) and not (is_name and _overlap(parts, within))
 
     def is_scrap(self, parts: tuple[str, ...]) -> bool:
         """Whether words are no name but a part of one: #LeagueBaseball."""
@@ -358,6 +362,13 @@ def runs(parts: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
         for end in range(start + 1, min(len(parts), start + LONGEST_RUN) + 1)
         if end - start < len(parts)
     )
+
+
+def _overlap(parts: tuple[str, ...], within: Sequence[tuple[str, ...]]) -> bool:
+    """Whether a beginning and an end of some words share a word and make all of them."""
+    first = max((len(run) for run in within if run == parts[: len(run)]), default=0)
+    last = max((len(run) for run in within if run == parts[-len(run) :]), default=0)
+    return first > 0 and last > 0 and first + last > len(parts)
 
 
 @lru_cache(2_000)
