@@ -53,6 +53,7 @@ def test_one_post():
     assert [tag.written for tag in post.inline] == ["#GeorgeFloyd"]
     assert post.entities == ("George Floyd", "Rep John Lewis")
     assert post.urls == ("https://t.co/x",)
+    assert post.mentions == ("@RepJohnLewis",)
 
 
 def test_entities_that_come_with_a_post_are_kept():

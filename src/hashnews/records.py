@@ -204,6 +204,7 @@ class PreparedPost(Record):
     hashtags: tuple[Hashtag, ...]
     inline: tuple[Hashtag, ...] = ()
     urls: tuple[str, ...] = ()
+    mentions: tuple[str, ...] = ()
 
     def as_post(self) -> Post:
         """The post as it is asked about: what it says, its targets left out."""

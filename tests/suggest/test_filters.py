@@ -164,3 +164,16 @@ def test_a_long_name_of_overlapping_ones_is_not_glued():
     assert not query.is_glued(("aung", "san", "suu", "kyi"))
     assert query.is_glued(("actress", "cicely", "tyson"))
     assert query.is_glued(("cicely", "tyson", "dies"))
+
+
+def test_a_mention_makes_no_hashtag():
+    def query(text, **fields):
+        post = PreparedPost(id="p", body=text, entities=(), hashtags=(), **fields)
+        return Query(PostWithNews(post, at(100), [], []))
+
+    mentions = ("@Astro_Doug", "@nasa")
+    assert query("Astro Doug and nasa fly", mentions=mentions).is_mention("astrodoug")
+    assert query("Astro Doug and nasa fly", mentions=mentions).is_mention("nasa")
+    assert not query("nasa flies with nasa", mentions=mentions).is_mention("nasa")
+    assert not query("Astro Doug flies", mentions=mentions).is_mention("space")
+    assert not query("Astro Doug flies").is_mention("astrodoug")

@@ -137,6 +137,7 @@ class Preparer:
             hashtags=self._hashtags(parted.trailing, never),
             inline=self._hashtags(parted.inline, frozenset()),
             urls=tuple(token.text for token in parted.tokens if token.kind == "url"),
+            mentions=tuple(token.text for token in parted.tokens if token.kind == "mention"),
         )
 
     def _dropped(self, reason: str) -> PreparedPost | None:

@@ -243,7 +243,7 @@ class Filters(NamedTuple):
             return False
         if query.entry(key) is not None:
             return True
-        if words[0][0].isdecimal() or query.mentioned.issuperset(words):
+        if words[0][0].isdecimal() or query.is_mention(key):
             return False
         if query.is_name(words):
             return not query.is_glued(words)

@@ -36,7 +36,6 @@ from hashnews.text.tokens import words
 from hashnews.times import A_DAY, microseconds
 
 WORD = regex.compile(r"\w+")
-DIGITS = "0123456789"
 MENTION = regex.compile(r"[@＠][\w.@-]+")
 SHOUTING = 4  # words in capitals
 TOPICS = 60  # of the lexicon that may be candidates
@@ -104,6 +103,7 @@ class Query:
         self.proposed = {"".join(parts): parts for parts in read.proposed}
         self.context: Sequence[ContextWord] = read.context
         self.words = words(self.body)
+        self._handles = ["".join(words(name.replace("_", " "))) for name in read.post.mentions]
         self.shown = emoji_words(self.body)
         self.given = frozenset(tag.key for tag in (*read.post.hashtags, *read.post.inline))
         self.fit = read.articles[0][0].score if read.articles else 0.0
@@ -314,17 +314,13 @@ class Query:
         """How rare a word is in what people say: -log of how many say it."""
         return -math.log1p(self.lexicon.worth_of(word).said)
 
-    @cached_property
-    def mentioned(self) -> set[str]:
-        """Words that the post says only as a part of somebody's name on the network."""
-        said = Counter(self.words)
-        said.subtract(word for name in MENTION.findall(self.body) for word in words(name))
-        return {
-            part
-            for word, times in said.items()
-            if times <= 0
-            for part in (word, word.rstrip(DIGITS))
-        }
+    def is_mention(self, key: str) -> bool:
+        """Whether a hashtag would only repeat what somebody is called on the network, @Astro_Doug.
+
+        What the news says, too, or the post says elsewhere, is more than that.
+        """
+        called = sum(handle.count(key) for handle in self._handles)
+        return called >= "".join(self.words).count(key) > 0 and key not in self.in_news
 
     @cached_property
     def small(self) -> set[str]:
