@@ -7,18 +7,22 @@ from hashnews import HashNews, Post
 from hashnews.errors import ConfigError
 from hashnews.generate.generator import Generated
 from hashnews.records import Article, ContextWord, PreparedPost, Retrieved
+from hashnews.suggest.candidates import Search
 from hashnews.suggest.filters import (
     Blocked,
     is_first_name,
     is_namesake,
+    is_near,
     is_of_a_network,
     is_private,
     is_slip,
     shipped_blocked,
 )
 from hashnews.suggest.memory import Memory, View
+from hashnews.suggest.model import Model, shipped_model
 from hashnews.suggest.prior import Prior
 from hashnews.suggest.query import PostWithNews, Query
+from hashnews.suggest.sources.neighbours import heard
 from hashnews.text.segment import shipped_segmenter
 
 COMMON = [(n / 10, f"u{n % 7}", f"note {n}.\n#Coronavirus #Juneteenth #Police") for n in range(40)]
@@ -177,3 +181,30 @@ def test_a_mention_makes_no_hashtag():
     assert not query("nasa flies with nasa", mentions=mentions).is_mention("nasa")
     assert not query("Astro Doug flies", mentions=mentions).is_mention("space")
     assert not query("Astro Doug flies").is_mention("astrodoug")
+
+
+def test_a_word_that_everybody_says_makes_no_likeness():
+    """Of twelve posts one says "best": that alone is no reason for its hashtags."""
+    own = [(n, "me", f"{text}") for n, text in enumerate(OWN)]
+    memory = Memory(remember(town(own)))
+    seen = View(memory, at(100), "me")
+    assert heard(seen, ["flour", "best", "grass"]).tolist() == [True, True, False]
+    assert heard(View(memory, at(1), "me"), ["flour", "starter"]).tolist() == [False, True]
+
+    def near(body, key):
+        post = PreparedPost(id="p", body=body, user="me", entities=(), hashtags=())
+        prior = Model.load(shipped_model()).prior
+        ((query, found),) = Search(memory, None, prior).candidates(
+            [PostWithNews(post, at(100), [], [])]
+        )
+        return is_near(query, found, found.keys.index(key))
+
+    assert near("flour on every surface", "baking")
+    assert not near("wet grass, a personal best by three seconds", "baking")
+
+
+OWN = (
+    "the starter doubled overnight.\n#Sourdough",
+    "the market has the best flour stall.\n#Baking",
+    "running with my sister.\n#Parkrun",
+)

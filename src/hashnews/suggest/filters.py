@@ -15,10 +15,13 @@ from pathlib import Path
 from string import ascii_lowercase
 from typing import NamedTuple
 
+import numpy as np
+
 from hashnews.errors import ConfigError
 from hashnews.suggest.candidates import Candidates
 from hashnews.suggest.memory import View
 from hashnews.suggest.query import Query
+from hashnews.suggest.sources.neighbours import heard
 from hashnews.text.segment import Counts
 from hashnews.text.tokens import words as title_words
 
@@ -26,8 +29,9 @@ SHORTEST_SLIP = 6  # letters: shorter hashtags differ by a letter and mean anoth
 RARE = 2  # uses, at most, of what may be a slip
 RARER = 300  # times rarer in running text is the rarest word of a misspelling
 MORE_COMMON = 10  # times as often used: then the other is what was meant
-# A small memory tells little of what its hashtags are about: then hashtag or headline must be near.
-MANY, NEAR = 500, 0.3
+# A small memory tells little of what its hashtags are about: then hashtag or headline must be near,
+# or an own post that shares more with this one than a word that everybody says.
+MANY, NEAR, ALIKE = 500, 0.3, 0.06
 NEAREST = 3  # articles whose headlines give the tone
 HEADLINED = 0.5  # the weight of the headlines that make a reporter the topic
 FEASTS = {("new", "year"), ("new", "years"), ("may", "day")}
@@ -161,6 +165,21 @@ def is_of_a_network(key: str, query: Query) -> bool:
     return any(part in key for part in ON_NETWORKS)
 
 
+def is_near(query: Query, found: Candidates, place: int) -> bool:
+    """Whether a hashtag of a small memory is about what the post is about.
+
+    How like an own post is counts by how much of the post's words, as they tell, it can be about.
+    """
+    if max(found.feature(name)[place] for name in ("meaning", "news_meaning")) >= NEAR:
+        return True
+    own, weights = float(found.feature("own_nearest")[place]), query.weights
+    if own < ALIKE:
+        return False
+    told = np.array(list(weights.values()))
+    share = told[heard(found.evidence.view, list(weights))].sum() / max(1e-9, told.sum())
+    return bool(own * share >= ALIKE)
+
+
 def is_slip(view: View, key: str, words: tuple[str, ...], counts: Counts) -> bool:
     """Whether a rare hashtag is a misspelling or the first half of one far more common.
 
@@ -272,10 +291,7 @@ class Filters(NamedTuple):
         if key in query.in_post:
             return True
         view, told = found.evidence.view, query.in_news.get(key)
-        near = max(
-            found.feature(name)[place] for name in ("meaning", "news_meaning", "own_nearest")
-        )
-        if tag >= 0 and view.size < MANY and near < NEAR:
+        if tag >= 0 and view.size < MANY and not is_near(query, found, place):
             return False
         if told is not None:
             return True

@@ -177,7 +177,7 @@ class Query:
         return in_news(self.articles)
 
     @cached_property
-    def _weights(self) -> dict[str, float]:
+    def weights(self) -> dict[str, float]:
         """What each word of the post weighs: r(w) = log(everybody / people who say it)."""
         telling = {word for word in self.words if word not in STOP_WORDS}
         return {word: max(0.0, math.log(EVERYBODY) + self.rarity(word)) for word in telling}
@@ -185,8 +185,8 @@ class Query:
     def _covered(self, article: Article) -> float:
         """c(d) = sum of r(w) over the post's words that an article says / sum over all of them."""
         said = set(words(f"{article.title} {article.text[:COVER_LETTERS]}"))
-        total = sum(self._weights.values())
-        return sum(r for word, r in self._weights.items() if word in said) / total if total else 0.0
+        total = sum(self.weights.values())
+        return sum(r for word, r in self.weights.items() if word in said) / total if total else 0.0
 
     @cached_property
     def news_read(self) -> dict[str, tuple[NewsArticle, str, Counter[str], int]]:

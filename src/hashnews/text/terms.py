@@ -13,12 +13,17 @@ from hashnews.text.tokens import words
 
 
 def terms(text: str) -> np.ndarray[Any, Any]:
-    """The distinct words and neighbouring pairs of words of a text as sorted numbers.
-
-    A number is the word's checksum: the same for everybody, now and later, without a list of all
-    words. Of a million words some hundred share a number, which nobody notices.
-    """
+    """The distinct words and neighbouring pairs of words of a text as sorted numbers."""
     said = [word for word in words(text) if word not in STOP_WORDS]
-    found = {crc32(word.encode()) for word in said}
-    found.update(crc32(f"{a} {b}".encode()) for a, b in pairwise(said))
+    found = {term_of(word) for word in said}
+    found.update(term_of(f"{a} {b}") for a, b in pairwise(said))
     return np.array(sorted(found), np.uint32)
+
+
+def term_of(word: str) -> int:
+    """The number of a word: its checksum.
+
+    It is the same for everybody, now and later, without a list of all words. Of a million words
+    some hundred share a number, which nobody notices.
+    """
+    return crc32(word.encode())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from hashnews.records import Reason
 from hashnews.retrieve.equations import idf
 from hashnews.suggest.memory import Posts, View
 from hashnews.suggest.sources.base import NAMED, Gathered, MemorySource, many, table_of
-from hashnews.text.terms import terms
+from hashnews.text.terms import term_of, terms
 from hashnews.times import A_DAY
 
 if TYPE_CHECKING:
@@ -140,6 +141,16 @@ class Similarity:
         """How like the post rows of one part are."""
         lengths = self.view.parts[part].segment.lengths
         return likeness(rows, self._rooms[part], lengths, self._known)
+
+
+def heard(view: View, said: Sequence[str]) -> Array:
+    """Which words the posts that may be seen say, too."""
+    asked = np.array([term_of(word) for word in said], np.uint32)
+    known = np.zeros(len(asked), bool)
+    for part, span in zip(view.parts, view.spans, strict=True):
+        found = find_lists(asked, *span, part.segment.term_rows)
+        known |= found[:, 2] > found[:, 0]
+    return known
 
 
 @compiled
