@@ -36,7 +36,7 @@ SLOW = (
     "news/test_kill.py",
     "posts/test_networks",
     "reproduce/test_reproduce.py",
-    "reproduce/test_steps.py",
+    "reproduce/test_runner.py",
     "retrieve/test_batch.py",
     "scale",
     "service",
@@ -56,6 +56,8 @@ def pytest_collection_modifyitems(items):
     # The browser's driver keeps an event loop running until the end: nothing may come after it.
     items.sort(key=lambda item: item.path.name.startswith("test_browser"))
     absent = pytest.mark.skip(reason="needs the measuring data: set HASHNEWS_DATA to its folder")
+    if gone := [one for one in SLOW if not any(TESTS.glob(f"{one.partition('::')[0]}*"))]:
+        raise pytest.UsageError(f"tests/conftest.py: SLOW names what is not there: {gone}")
     for item in items:
         if "shared" in item.keywords and not SHARED.is_dir():
             item.add_marker(absent)

@@ -33,6 +33,11 @@ def test_help_imports_nothing_heavy():
     assert "prepare" in done.stdout
 
 
+def test_a_list_in_a_help_keeps_its_lines():
+    shown = run("posts", "follow", "--help").output
+    assert "\n  mastodon://HOST/tags/NAME        a hashtag\n  mastodon://HOST/public" in shown
+
+
 def test_the_demo():
     done = hashnews("demo")
     assert done.returncode == 0

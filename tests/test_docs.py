@@ -2,6 +2,7 @@
 
 import ast
 import doctest
+import pkgutil
 import re
 import subprocess
 import sys
@@ -84,6 +85,17 @@ def test_every_field_is_documented():
     for record in (Post, Article, PreparedPost, Answer, Suggestion, Reason):
         for field in record.model_fields:
             assert f"`{field}`" in page, f"{record.__name__}.{field}"
+
+
+def test_what_the_api_page_lists_is_there():
+    listed = 0
+    for part in (ROOT / "docs" / "api.md").read_text("utf-8").split("\n::: ")[1:]:
+        name, members = part.split("\n")[0], re.search(r"members: \[(.*)\]", part)
+        thing = pkgutil.resolve_name(name)
+        for member in members[1].split(", ") if members else ():
+            assert hasattr(thing, member), f"{name}.{member}"
+            listed += 1
+    assert listed > 8
 
 
 def touched(arguments: list[str]) -> set[str]:

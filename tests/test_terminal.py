@@ -155,6 +155,7 @@ LINES = [
     ("posts", "follow", "mastodon://127.0.0.1/tags/x", *DB, "--tokens", f"tokens{OSC}.txt"),
     ("posts", "follow", "mastodon://127.0.0.1/tags/x", *DB),
     ("posts", "forget", OSC, *DB), ("posts", "forget", "--author", OSC, *DB),
+    ("posts", "forget", "--post", OSC, *DB), ("news", "forget", OSC, *DB),
     ("posts", "days", "posts.jsonl", "-o", f"d{OSC}"), ("posts", "days", BAD, "-o", "days"),
     ("trends", *DB, "--at", "2020-06-04"), ("trends", *DB, "--at", "2020-06-04", "--json"),
     ("trends", *DB, "--at", OSC), ("prepare", "posts.jsonl", "-o", "-"),

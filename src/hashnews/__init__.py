@@ -3,8 +3,8 @@
 from hashnews import HashNews
 
 with HashNews("news.db") as hashnews:
-for suggestion in hashnews.suggest("Marching for George Floyd tonight").suggestions:
-print(suggestion.hashtag, suggestion.score)
+    for suggestion in hashnews.suggest("Marching for George Floyd tonight").suggestions:
+        print(suggestion.hashtag, suggestion.score)
 """
 
 from __future__ import annotations

@@ -112,23 +112,6 @@ class Groups(NamedTuple):
     starts: Array
     values: Array
 
-    def of(self, number: int) -> Array:
-        """One of the lists."""
-        listed: Array = self.values[self.starts[number] : self.starts[number + 1]]
-        return listed
-
-    def in_order(self, order: Array) -> Groups:
-        """The same lists in another order."""
-        sizes = np.diff(self.starts)[order]
-        starts = starts_of(sizes)
-        places = np.repeat(self.starts[:-1][order] - starts[:-1], sizes) + np.arange(starts[-1])
-        return Groups(starts, self.values[places])
-
-    def followed_by(self, more: Groups) -> Groups:
-        """These lists and more of them."""
-        starts = np.concatenate([self.starts, self.starts[-1] + more.starts[1:]])
-        return Groups(starts, np.concatenate([self.values, more.values]))
-
 
 @compiled
 def grouped(keys: Array, groups: int) -> tuple[Array, Array]:

@@ -205,21 +205,3 @@ def _reseal(folder, name, content):
     manifest = read_manifest(folder, KIND)
     sums = manifest.files | {name: file_sum(folder / name)}
     write_manifest(folder, KIND, manifest.about, sums)
-
-
-def test_score_is_what_the_search_says_and_never_for_what_cannot_be_written(saved):
-    model, _, folder = saved
-    generator = Generator.load(folder)
-    examples = [*sample_examples(model.config)[:40], *EXAMPLES, *ODD]
-    found = generator.suggest(examples)
-    given = [[("outlandish",), *(tag.words for tag in tags)] for tags in found]
-    scores = generator.score(examples, given)
-    assert {row[0] for row in scores} == {float("-inf")}
-    for tags, row in zip(found, scores, strict=True):
-        # Two ways to cut the same letters are one hashtag to the search, which keeps the better.
-        np.testing.assert_allclose(row[1:], [tag.score for tag in tags], atol=1e-4)
-    bounded = generator.score(examples, given, least=-6.0)
-    for row, short in zip(scores, bounded, strict=True):
-        np.testing.assert_allclose(short[1:], np.maximum(row[1:], -6.0), atol=1e-4)
-    assert generator.score([], []) == []
-    assert generator.score(examples[:1], [[]]) == [[]]

@@ -7,12 +7,14 @@ import subprocess
 import sys
 import threading
 import time
+from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from click.testing import CliRunner
 from newsroom import make
 
+from hashnews import HashNews, Post
 from hashnews.cli import main
 from hashnews.sample import sample_file
 
@@ -75,6 +77,20 @@ def test_search_export_reference_backup_reindex(tmp_path, run, db):
     assert json.loads(about.stdout)["drawn_from"] == 104
     assert "230 articles" in run("backup", tmp_path / "copy.db", "--news", db).stdout
     assert "230 articles" in run("reindex", "--finder", "fast", "--news", db).stdout
+
+
+def test_an_article_is_forgotten_by_id_or_address(run, db):
+    post = Post(id="1", text="George Floyd protests", created_at=datetime(2020, 6, 3, tzinfo=UTC))
+    with HashNews(db) as hashnews:
+        first, second, *others = hashnews.suggest(post).articles
+        named = ("forget", first.id, f"{second.url}?utm_source=feed", "none", "--news", db)
+        assert json.loads(run(*named, "--json").stdout) == {"forgotten": 2}
+        assert run(*named).stdout == "0 articles forgotten\n"
+        left = {article.id for article in hashnews.suggest(post).articles}
+    assert not left & {first.id, second.id}
+    assert left & {article.id for article in others}
+    assert run("stats", "--check", "--news", db).stderr == ""
+    run("forget", "s001", "--news", db.with_name("none.db"), code=1)
 
 
 def test_what_is_refused_is_told_and_set_aside(tmp_path, run):

@@ -249,6 +249,9 @@ def test_commands(own, tmp_path):
     assert "#ZebraWatch" in shown.stdout
     answer = json.loads(run.invoke(main, [*asked, str(own), "--json"]).stdout)
     assert set(answer) == {"post_id", "post", "suggestions", "articles", "context", "timings_ms"}
+    forget = ["posts", "forget", "--post", "z", "--post", "none", "--news", str(own)]
+    assert run.invoke(main, forget).stdout == "1 posts forgotten\n"
+    assert "#ZebraWatch" not in run.invoke(main, [*asked, str(own)]).stdout
     lines = '{"text": "Zebras", "created_at": "2020-06-02T14:00:00Z"}\nplain text\n'
     piped = run.invoke(main, ["suggest", "-", "--news", str(own), "--json"], input=lines)
     assert len(piped.stdout.splitlines()) == 2

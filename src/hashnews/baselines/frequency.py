@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from hashnews.arrays import decay
 from hashnews.baselines.base import Hashtags, Ranked
 from hashnews.records import PreparedPost
 from hashnews.times import time_of
@@ -45,7 +46,7 @@ class RecentFrequency:
         for place in sorted(range(len(posts)), key=lambda place: days(posts[place])):
             moment = days(posts[place])
             while coming is not None and days(coming) < moment:
-                scores *= 2.0 ** ((now - days(coming)) / self._half_life)
+                scores *= decay(days(coming) - now, self._half_life)
                 now = days(coming)
                 scores[self._hashtags.numbers(coming)] += 1.0
                 coming = next(waiting, None)

@@ -56,7 +56,7 @@ def follow(
     tokens: dict[str, str],
     allow_private: bool,
 ) -> None:
-    r"""Follow sources on Mastodon and Bluesky until you press Ctrl-C; run it again to resume.
+    """Follow sources on Mastodon and Bluesky until you press Ctrl-C; run it again to resume.
 
     Filters and bounds are kept with the sources. Without sources it follows those of the store that
     are not paused, each as it was followed last; so does serve --fetch.
@@ -70,7 +70,7 @@ def follow(
     bluesky://firehose/HOST          all of one Bluesky server
     bluesky://HOST/@HANDLE           an account, on the server that holds it
     bluesky://HOST/tags/NAME         a hashtag, as a search finds it
-    """
+    """  # noqa: D301 (the sign \b keeps the lines of a list apart)
     from hashnews.posts.networks.events import FollowSettings
     from hashnews.posts.networks.follower import Follower
     from hashnews.text.hashtags import key_of
@@ -209,17 +209,30 @@ def pause(sources: tuple[str, ...], path: str, as_json: bool) -> None:
 @click.option("--author", "authors", multiple=True, metavar="ACCOUNT",
               help="Forget this author and never store a post of theirs again: "
               "ann@mastodon.social, or a DID.")  # fmt: skip
+@click.option("--post", "posts", multiple=True, metavar="ID", help="Forget this post.")
 @json_option
-def forget(sources: tuple[str, ...], path: str, authors: tuple[str, ...], as_json: bool) -> None:
-    """Forget sources with all posts that only they brought, or everything about an author."""
+def forget(
+    sources: tuple[str, ...],
+    path: str,
+    authors: tuple[str, ...],
+    posts: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Forget sources with all posts that only they brought, all about an author, or single posts.
+
+    Suggestions stop using them at once.
+    """
     from hashnews.news.store import NewsStore
     from hashnews.posts.networks.authors import forget_author
     from hashnews.posts.networks.sources import forget_source
+    from hashnews.posts.table import delete_posts
 
-    if not sources and not authors:
-        raise click.UsageError("name a source (hashnews posts sources lists them), or an --author")
+    if not sources and not authors and not posts:
+        said = "name a source (hashnews posts sources lists them), an --author or a --post"
+        raise click.UsageError(said)
     NewsStore(path).close()  # there must be one already
     with NewsStore(path, "write") as store:
         count = sum(forget_source(store, source) for source in sources)
         count += sum(forget_author(store, author) for author in authors)
+        count += delete_posts(store, posts)
     say(json.dumps({"forgotten": count}) if as_json else f"{count:,} posts forgotten")

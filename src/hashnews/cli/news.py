@@ -1,4 +1,4 @@
-"""Commands of the news store: add, fetch, stats, search, and those for the whole of it."""
+"""Commands of the news store: add, fetch, stats, search, forget; and for the whole of it."""
 
 from __future__ import annotations
 
@@ -269,6 +269,23 @@ def search(
         say()
     if not hits:
         say("nothing found", err=True)
+
+
+@news.command()
+@click.argument("articles", nargs=-1, required=True, metavar="ID|URL...")
+@news_option
+@json_option
+def forget(articles: tuple[str, ...], path: str, as_json: bool) -> None:
+    """Forget articles, such as withdrawn ones, named by id or address.
+
+    Suggestions stop using them at once. A feed or file that still has one brings it back.
+    """
+    from hashnews.news.store import NewsStore
+
+    NewsStore(path).close()  # there must be one already
+    with NewsStore(path, "write") as store:
+        count = store.withdraw(articles)
+    say(json.dumps({"forgotten": count}) if as_json else f"{count:,} articles forgotten")
 
 
 for command in (

@@ -155,13 +155,6 @@ class Numberer:
             tuple((*tag, END) for tag in hashtags if tag is not None),
         )
 
-    def hashtag_numbers(
-        self, tags: Iterable[tuple[str, ...]], own: Sequence[str] = ()
-    ) -> list[tuple[int, ...] | None]:
-        """Hashtags as numbers for a post with these own words, where they can be written."""
-        outside = {word: number for number, word in enumerate(own, len(self.hashtag))}
-        return [self._numbers(tag, outside) for tag in tags]
-
     def _numbers(self, tag: tuple[str, ...], outside: dict[str, int]) -> tuple[int, ...] | None:
         numbers = [self.hashtag.number(word) or outside.get(word) for word in tag]
         known = tuple(number for number in numbers if number is not None)

@@ -24,7 +24,6 @@ from hashnews.errors import ConfigError, ModelError
 from hashnews.generate.batch import Batch, Example, Numberer, make_batch, slots
 from hashnews.generate.beam import Runtime, search
 from hashnews.generate.config import GeneratorConfig
-from hashnews.generate.scoring import NEVER, score
 from hashnews.generate.vocabulary import HASHTAG_SIGNS, SOURCE_SIGNS, Vocabulary
 from hashnews.records import ContextWord, PreparedPost, Reason, Suggestion
 from hashnews.saved import check_directory, new_directory, open_graph
@@ -210,27 +209,6 @@ class Generator:
             )
             for answer in self.suggest(examples, n)
         ]
-
-    def score(
-        self,
-        examples: Sequence[Example],
-        hashtags: Sequence[Sequence[tuple[str, ...]]],
-        least: float = NEVER,
-    ) -> list[list[float]]:
-        """The log-probability of each of the given hashtags (their words) for its example.
-
-        With `least`, those less likely have that: most are known to be after their first word.
-        """
-        found: list[list[float]] = []
-        for first in range(0, len(examples), TOGETHER):
-            some = [self._numberer(example) for example in examples[first : first + TOGETHER]]
-            given = hashtags[first : first + TOGETHER]
-            numbers = [
-                self._numberer.hashtag_numbers(tags, example.own)
-                for example, tags in zip(some, given, strict=True)
-            ]
-            found += score(self._runtime, make_batch(some), numbers, least)
-        return found
 
     def save(self, directory: Path | str) -> None:
         """Copy what serving needs to a new model directory."""

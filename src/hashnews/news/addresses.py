@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ipaddress import IPv4Address, IPv4Network, IPv6Network, ip_address
 
-AS_OF = "2024-10-22"  # when the registries had last changed
+# As of 2024-10-22, when the registries had last changed.
 # IANA IPv4 Special-Purpose Address Registry, whole blocks where only a part is reachable (nobody
 # serves news from the anycast addresses within), and multicast, which has a registry of its own.
 SPECIAL_4 = [

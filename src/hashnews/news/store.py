@@ -115,7 +115,7 @@ class NewsStore:
             fresh = [new for new, why in zip(articles, answers, strict=True) if why is None]
             if fresh:
                 self.database.raise_generation()
-                self._delete(self._claims_on(fresh))
+                self._delete(self._claims_on([key for new in fresh for key in new.keys]))
             first = self.last_row() + 1
             self.database.run_many(
                 f"INSERT INTO articles ({COLUMNS}, day) VALUES (?,?,?,?,?,?,?,?,?,?,?)",
@@ -135,24 +135,25 @@ class NewsStore:
             self.database.run_many("INSERT INTO keys (key, row) VALUES (?,?)", sorted(keys))
         return answers
 
-    def withdraw(self, identifiers: Sequence[str]) -> int:
-        """Delete articles by id; says how many there were. They may be added again."""
+    def withdraw(self, names: Sequence[str]) -> int:
+        """Delete articles by id or address; says how many there were. They may be added again."""
         with self.database.transaction():
-            found = [
-                row
-                for identifier in identifiers
-                for (row,) in self.database.rows(
-                    "SELECT row FROM keys WHERE key = ?", (id_key(identifier).digest,)
-                )
-            ]
-            if found:
+            rows = {row for name in names for row in self._rows_named(name)}
+            if rows:
                 self.database.raise_generation()
-                self._delete(found)
-        return len(found)
+                self._delete(sorted(rows))
+        return len(rows)
 
-    def _claims_on(self, articles: Sequence[New]) -> list[int]:
-        """The rows of other sources that claim addresses of these articles."""
-        own = [key for new in articles for key in new.keys if key.why == "url" and key.is_kept]
+    def _rows_named(self, name: str) -> list[int]:
+        """The articles with this id, those at this address, and those that claim it."""
+        keys = [id_key(name), *filter(None, [url_key(name)])]
+        own = "SELECT row FROM keys WHERE key = ?"
+        rows = [row for key in keys for (row,) in self.database.rows(own, (key.digest,))]
+        return rows + self._claims_on(keys)
+
+    def _claims_on(self, keys: Sequence[Key]) -> list[int]:
+        """The rows of other sources that claim these addresses."""
+        own = [key for key in keys if key.why == "url" and key.is_kept]
         between = "SELECT row FROM keys WHERE key BETWEEN ? AND ?"
         return [row for key in own for (row,) in self.database.rows(between, claims_on(key))]
 

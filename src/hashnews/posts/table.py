@@ -99,11 +99,6 @@ def _delete(store: NewsStore, which: str, value: object) -> int:
     return int(count)
 
 
-def last_post(store: NewsStore) -> int:
-    """The newest row of a post; 0 where there is none."""
-    return int(store.database.rows("SELECT coalesce(max(row), 0) FROM posts")[0][0])
-
-
 def read_posts(store: NewsStore, after: int = 0) -> Iterator[Remembered]:
     """The posts of rows past `after`, in the order they were added."""
     while page := store.database.rows(

@@ -12,13 +12,12 @@ from fastapi.security import HTTPBearer
 
 from hashnews import __version__
 from hashnews.records import Answer, Article, Post, parse_time
+from hashnews.service.examples import ANSWER, ARTICLE
 from hashnews.service.gate import Gate
 from hashnews.service.pool import Pool
 from hashnews.service.problems import STARTING, described, not_now, refusal
 from hashnews.service.queue import Ask
 from hashnews.service.schemas import (
-    ANSWER,
-    ARTICLE,
     AddedArticles,
     Answers,
     AskedPost,

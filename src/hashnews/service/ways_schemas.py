@@ -6,7 +6,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field, StringConstraints
 
-from hashnews.service.schemas import FeedState, shown
+from hashnews.service.examples import shown
+from hashnews.service.schemas import FeedState
 from hashnews.service.settings import LONGEST_NAME, LONGEST_URL
 from hashnews.service.uploads import LARGEST_ARCHIVE
 

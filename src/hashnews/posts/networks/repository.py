@@ -10,6 +10,7 @@ import hashlib
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import cached_property
 from typing import Any
 
 from hashnews.errors import DataError, FetchError
@@ -33,7 +34,7 @@ from hashnews.posts.networks.records import (
     resolve,
     wrote,
 )
-from hashnews.posts.networks.rest import Rest
+from hashnews.posts.networks.rest import Rest, RestSource
 from hashnews.records import parse_time
 from hashnews.times import microseconds
 
@@ -72,8 +73,8 @@ def all_posts(rest: Rest, did: str, settings: FollowSettings) -> Iterator[Wrote]
         key = max(fresh)
 
 
-class AuthorSource:
-    """The posts of one account, on the server that keeps them."""
+class RepositorySource(RestSource):
+    """What one server of Bluesky has of somebody or something."""
 
     def __init__(
         self,
@@ -87,15 +88,12 @@ class AuthorSource:
         self._stop = stop
         self._stored = stored
         self._rest = Rest(address.url(), stop, settings.allow_private, pause=settings.pause)
-        self._back = ""  # the key up to which the recheck has come
 
-    def interrupt(self) -> None:
-        """End what is under way, from another thread."""
-        self._rest.interrupt()
 
-    def close(self) -> None:
-        """Close all connections."""
-        self._rest.close()
+class AuthorSource(RepositorySource):
+    """The posts of one account, on the server that keeps them."""
+
+    _back = ""  # the key up to which the recheck has come
 
     def arrivals(self, cursor: str | None) -> Iterator[Arrival]:
         """What happens from the cursor on; without end."""
@@ -177,30 +175,12 @@ class AuthorSource:
         return Arrival(tuple(events), refused=refused, latest=latest)
 
 
-class TagSource:
+class TagSource(RepositorySource):
     """The posts of a hashtag, as a view of the whole network finds them, the newest first."""
 
-    def __init__(
-        self,
-        address: SourceAddress,
-        settings: FollowSettings,
-        stop: threading.Event,
-        stored: Places,
-    ):
-        self._name = address.name
-        self._settings = settings
-        self._stop = stop
-        self._stored = stored
-        self._rest = Rest(address.url(), stop, settings.allow_private, pause=settings.pause)
-        self._profiles = Profiles(self._rest, True, settings.accounts)
-
-    def interrupt(self) -> None:
-        """End what is under way, from another thread."""
-        self._rest.interrupt()
-
-    def close(self) -> None:
-        """Close all connections."""
-        self._rest.close()
+    @cached_property
+    def _profiles(self) -> Profiles:
+        return Profiles(self._rest, True, self._settings.accounts)
 
     def arrivals(self, cursor: str | None) -> Iterator[Arrival]:
         """What happens from the cursor on; without end."""

@@ -202,3 +202,17 @@ def seconds_until(moment: str) -> float | None:
     else:
         return None
     return min(max(wait, 0.0), LONGEST_WAIT)
+
+
+class RestSource:
+    """A source that asks one server."""
+
+    _rest: Rest
+
+    def interrupt(self) -> None:
+        """End what is under way, from another thread."""
+        self._rest.interrupt()
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._rest.close()

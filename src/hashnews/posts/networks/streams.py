@@ -19,14 +19,14 @@ from hashnews.posts.networks.frames import (
 )
 from hashnews.posts.networks.records import PROFILE, Profiles, find_own, uri_of, wrote
 from hashnews.posts.networks.repository import all_posts
-from hashnews.posts.networks.rest import Rest
+from hashnews.posts.networks.rest import Rest, RestSource
 from hashnews.posts.networks.sockets import LARGEST_FRAME, gathered, open_socket
 
 OVERLAP = 5_000_000  # microseconds: another server of Jetstream has another clock
 Event = Wrote | Removed | AuthorGone
 
 
-class StreamSource:
+class StreamSource(RestSource):
     """One stream; after a break it goes on from the cursor."""
 
     def __init__(self, address: SourceAddress, settings: FollowSettings, stop: threading.Event):
@@ -40,14 +40,6 @@ class StreamSource:
         self._is_view = address.profiles != address.host
         self._profiles = Profiles(self._rest, self._is_view, settings.accounts)
         self._dismissed: set[str] = set()
-
-    def interrupt(self) -> None:
-        """End what is under way, from another thread."""
-        self._rest.interrupt()
-
-    def close(self) -> None:
-        """Close all connections."""
-        self._rest.close()
 
     def arrivals(self, cursor: str | None) -> Iterator[Arrival]:
         """What happens from the cursor on; without end."""
