@@ -29,7 +29,7 @@ SIZES = {  # small enough to ship
     "variant": "hashnews-copy", "embedding": 200, "hidden": 256, "layers": 1, "dropout": 0.2,
     "beam": 10,
 }  # fmt: skip
-SETTINGS = {"source_words": 36_000, "hashtag_least": 2, "epochs": 12, "patience": 2}
+SETTINGS = {"source_words": 36_000, "hashtag_least": 2, "epochs": 5, "patience": 2}
 
 
 def generator(work: Work, out: Path) -> None:
