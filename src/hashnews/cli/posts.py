@@ -52,7 +52,7 @@ def posts() -> None:
 @click.option("--collection", help="Only posts of this collection.")
 @click.option("--keep", type=click.IntRange(1), default=400, show_default=True, metavar="DAYS",
               help="Forget posts that are older than the newest, or than today where that is "
-              "earlier, by more than that. Your own stay: those of archives and of --user.")  # fmt: skip
+              "earlier, by more than that. Your own stay: of archives and of --user.")  # fmt: skip
 @on_error_option
 @json_option
 def add(
