@@ -363,6 +363,11 @@ def test_user_names_whose_posts_they_are(tmp_path):
     assert users == [("me",)]  # though they were there already
 
 
+def test_a_folder_is_told(tmp_path):
+    done = CliRunner().invoke(main, ["posts", "add", str(tmp_path), "--news", str(tmp_path / "n")])
+    assert (done.exit_code, "it is a folder: name the files" in done.stderr) == (1, True)
+
+
 def test_our_own_files_are_no_archives(tmp_path):
     lines = b'{"text": "a #b", "created_at": "2026-11-01T10:00:00Z"}\n'
     for name, content in {

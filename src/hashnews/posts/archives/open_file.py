@@ -196,6 +196,8 @@ def open_posts(
     replies: bool = False,
 ) -> RecordFile[Post] | RecordFile[Post | PreparedPost]:
     """The posts of a file: of an archive, of a tool with its own columns, or in our own form."""
+    if Path(path).is_dir():
+        raise DataError("it is a folder: name the files in it, or give the archive packed", path)
     if columns:
         return ColumnsFile(path, columns, on_error, skipped)
     if is_archive(path):
