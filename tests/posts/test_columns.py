@@ -197,8 +197,16 @@ def test_posts_add_takes_columns(tmp_path):
         assert json.loads(done.stdout)["added"] == added
 
 
-def test_json_without_columns_says_what_to_do(tmp_path):
-    path = write(tmp_path, b'[{"Content": "x"}]', "tool.json")
+@pytest.mark.parametrize(
+    ("content", "name"),
+    [
+        (b'[{"Content": "x"}]', "tool.json"),
+        (table([["Content", "Date"], ["x #y", "2026-11-16"]]), "tool.csv"),
+        (b'{"Content": "x #y", "Date": "2026-11-16"}', "tool.jsonl"),
+    ],
+)
+def test_a_file_of_another_tool_without_columns_says_what_to_do(tmp_path, content, name):
+    path = write(tmp_path, content, name)
     done = CliRunner().invoke(main, ["posts", "add", str(path), "--news", str(tmp_path / "n.db")])
     assert done.exit_code == 1
     assert "--columns" in done.stderr

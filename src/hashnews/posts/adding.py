@@ -12,7 +12,7 @@ from hashnews.errors import DataError
 from hashnews.files import OnError, PostFile, Skipped
 from hashnews.news.arrivals import note_arrival
 from hashnews.news.store import NewsStore
-from hashnews.posts.archives.open_file import ArchiveFile, open_posts
+from hashnews.posts.archives.open_file import COLUMNS, ArchiveFile, open_posts
 from hashnews.posts.table import KEPT, add_posts, note_own
 from hashnews.prepare.datasets import NO_RULES, of_collection, rules_for
 from hashnews.prepare.preparer import Preparer
@@ -70,7 +70,12 @@ def add_file(
         named = _owned(store, named)
     dated = _dated(of_collection(named, settings.collection), file, settings.on_error, skipped)
     rules = rules_for(file) if isinstance(opened, PostFile) else NO_RULES
-    done = add_posts(store, preparer.remember(dated, rules), settings.keep, whose=user)
+    try:
+        done = add_posts(store, preparer.remember(dated, rules), settings.keep, whose=user)
+    except DataError as error:
+        if isinstance(opened, PostFile) and error.reason.startswith("text: is missing"):
+            raise DataError(f"text is missing: {COLUMNS}", error.file, error.line) from None
+        raise
     refused = skipped.count - before
     note_arrival(store, name or Path(file).name, "posts", done.added, done.forgotten, refused)
     is_named = bool(user) or not isinstance(opened, ArchiveFile) or opened.is_named
