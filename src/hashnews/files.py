@@ -12,6 +12,7 @@ import gzip
 import io
 import json
 import os
+import re
 import secrets
 import shutil
 import stat
@@ -129,8 +130,10 @@ class RecordFile(Generic[R]):
     def _csv_rows(self) -> Iterator[tuple[int, dict[str, Any]]]:
         csv.field_size_limit(LONGEST_LINE)
         texts = (line.decode("utf-8-sig" if n == 1 else "utf-8") for n, line in self._lines())
-        rows = csv.DictReader(texts, strict=True)
+        rows: csv.DictReader[str] = csv.DictReader([])
         try:
+            first = next(texts, "")
+            rows = csv.DictReader(chain([first], texts), strict=True, delimiter=_delimiter(first))
             for row in rows:
                 if None in row:
                     problem = DataError("more cells than columns", self.path, rows.line_num)
@@ -139,7 +142,9 @@ class RecordFile(Generic[R]):
                 yield rows.line_num, _from_cells(row)
         except (csv.Error, UnicodeDecodeError) as error:
             # Where one quoted field is broken, the place of the next row cannot be known.
-            self._refuse(DataError(f"broken CSV: {error}", self.path, rows.line_num + 1), "")
+            is_text = isinstance(error, UnicodeDecodeError)
+            why = "it is not UTF-8: save it as that" if is_text else f"broken CSV: {error}"
+            self._refuse(DataError(why, self.path, rows.line_num + 1), "")
 
     def _parquet_rows(self) -> Iterator[tuple[int, dict[str, Any]]]:
         with needs_extra(f"reading {self.path}", "parquet"):
@@ -204,6 +209,12 @@ class PostFile(RecordFile[Post | PreparedPost]):
                 with suppress(ValueError, RecursionError):
                     self._kind = post_kind(json.loads(content))
         return super()._record(content)
+
+
+def _delimiter(first: str) -> str:
+    """What parts the cells of a CSV, from its first line: where commas are decimal it is `;`."""
+    names = re.sub('"[^"]*"', "", first)
+    return max(",;\t", key=names.count)
 
 
 def file_format(path: str | Path) -> str:

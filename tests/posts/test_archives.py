@@ -4,7 +4,7 @@ import gzip
 import json
 import random
 import sqlite3
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from click.testing import CliRunner
@@ -42,9 +42,12 @@ from makers import (
 )
 
 from hashnews.cli import main
+from hashnews.news.store import NewsStore
 from hashnews.posts.archives.items import JsonItems
 from hashnews.posts.archives.open_file import ArchiveFile, is_archive, open_posts
 from hashnews.posts.archives.texts import html_text, with_hashtags
+from hashnews.posts.networks.authors import forget_author
+from hashnews.posts.table import read_posts
 
 POSTS = [
     Plain(11, "Baked again. #SourDough", moment("2026-11-01T08:00:00+00:00")),
@@ -319,17 +322,50 @@ def test_posts_add_remembers_an_archive_once(tmp_path):
     assert [tag[0] for tag in tags["14"][0]] == ["#SanFrancisco"]
 
 
+def test_an_archive_stays_however_old_it_is(tmp_path):
+    """Somebody who wrote years ago, or for years; what others wrote goes, and so may they."""
+    old = [post._replace(at=post.at - timedelta(days=1000 * n)) for n, post in enumerate(OWN, 1)]
+    archive = write(tmp_path, zipped(x_files(old)), "twitter.zip")
+    tool = tmp_path / "tool.csv"
+    tool.write_text("Content,Date\nBread #Mine,2011-11-16\n")
+    others = tmp_path / "others.jsonl"
+    lines = [{"id": at, "text": "Bread #Theirs", "created_at": at, "user": "bob"}
+             for at in ("2012-11-01", "2026-11-01")]  # fmt: skip
+    others.write_text("".join(json.dumps(one) + "\n" for one in lines))
+
+    def add(*words):
+        words = ["posts", "add", *map(str, words), "--news", str(tmp_path / "n.db"), "--json"]
+        done = CliRunner().invoke(main, words)
+        assert done.exit_code == 0, done.output
+        return json.loads(done.stdout), done.stderr
+
+    assert add(archive)[0]["forgotten"] == 0
+    assert add(tool, "--columns", "text=Content,created_at=Date", "--user", "me")[0]["added"] == 1
+    counts, told = add(others)
+    assert (counts["added"], counts["forgotten"]) == (2, 1)
+    assert "more than 400 days older than the newest" in told
+    assert add(archive)[0] == {"added": 0, "known": len(OWN), "forgotten": 0, "skipped": 0}
+    with NewsStore(tmp_path / "n.db", "write") as store:
+        assert forget_author(store, "ann") == len(OWN)
+        assert store.database.rows("SELECT name FROM own_names") == [("me",)]
+        assert {post.user for post in read_posts(store)} == {"bob", "me"}
+
+
 def test_user_names_whose_posts_they_are(tmp_path):
     path, store = write(tmp_path, threads(OWN)), tmp_path / "news.db"
     call = ["posts", "add", str(path), "--news", str(store)]
     done = CliRunner().invoke(main, call)
     assert done.exit_code == 0
     assert "does not say whose posts these are" in done.stderr
-    store.unlink()
     done = CliRunner().invoke(main, [*call, "--user", "me"])
     assert (done.exit_code, done.stderr) == (0, "")
     users = sqlite3.connect(store).execute("SELECT DISTINCT user FROM posts").fetchall()
-    assert users == [("me",)]
+    assert users == [("me",)]  # though they were there already
+
+
+def test_a_folder_is_told(tmp_path):
+    done = CliRunner().invoke(main, ["posts", "add", str(tmp_path), "--news", str(tmp_path / "n")])
+    assert (done.exit_code, "it is a folder: name the files" in done.stderr) == (1, True)
 
 
 def test_our_own_files_are_no_archives(tmp_path):

@@ -104,9 +104,9 @@ def test_any_text_is_a_time_or_refused(text):
         assert str(problem)  # noqa: PT017
 
 
-def table(rows):
+def table(rows, delimiter=","):
     whole = io.StringIO()
-    csv.writer(whole).writerows(rows)
+    csv.writer(whole, delimiter=delimiter).writerows(rows)
     return whole.getvalue().encode("utf-8-sig")
 
 
@@ -123,6 +123,8 @@ def test_columns_of_csv_json_and_json_lines(tmp_path):
     columns = COLUMNS | {"id": "Nr", "user": "Who"}
     for name, content in {
         "tool.csv": table(rows),
+        "excel.csv": table(rows, ";"),  # as where commas are decimal
+        "tabs.csv": table(rows, "\t"),
         "tool.json": json.dumps(objects).encode(),
         "wrapped.json": json.dumps({"version": 2, "posts": objects}).encode(),
         "tool.jsonl": "\n".join(map(json.dumps, objects)).encode(),
@@ -150,7 +152,13 @@ def test_columns_of_csv_json_and_json_lines(tmp_path):
         (b'[{"Content": "x", "Date": {"a": 1}}]', "a.json", "must be text"),
         (b'{"Content": "x", "Date"\n', "a.jsonl", "a.jsonl:1: broken JSON"),
         (b'[{"Content": ["x"], "Date": "2026-11-05"}]', "a.json", "a post without text"),
-        (b"Content;Date\nx;2026-11-05\n", "a.csv", "there is 'Content;Date'"),
+        (b"Content|Date\nx|2026-11-05\n", "a.csv", "there is 'Content|Date'"),
+        ("Content,Date\nBröd,2026-11-05\n".encode("latin-1"), "a.csv", "a.csv:2: it is not UTF-8"),
+        (
+            table([["Content", "Date"]]).decode("utf-8-sig").encode("utf-16"),
+            "a.csv",
+            "a.csv:1: it is not UTF-8",
+        ),
         (b"x", "a.txt", "its name should end in"),
     ],
 )
@@ -189,8 +197,16 @@ def test_posts_add_takes_columns(tmp_path):
         assert json.loads(done.stdout)["added"] == added
 
 
-def test_json_without_columns_says_what_to_do(tmp_path):
-    path = write(tmp_path, b'[{"Content": "x"}]', "tool.json")
+@pytest.mark.parametrize(
+    ("content", "name"),
+    [
+        (b'[{"Content": "x"}]', "tool.json"),
+        (table([["Content", "Date"], ["x #y", "2026-11-16"]]), "tool.csv"),
+        (b'{"Content": "x #y", "Date": "2026-11-16"}', "tool.jsonl"),
+    ],
+)
+def test_a_file_of_another_tool_without_columns_says_what_to_do(tmp_path, content, name):
+    path = write(tmp_path, content, name)
     done = CliRunner().invoke(main, ["posts", "add", str(path), "--news", str(tmp_path / "n.db")])
     assert done.exit_code == 1
     assert "--columns" in done.stderr

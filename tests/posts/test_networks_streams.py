@@ -1,16 +1,13 @@
-"""Bluesky's streams, pages and frames, told by servers of our own: each with its outcome."""
+"""Bluesky's streams and frames, told by servers of our own: each with its outcome."""
 
 import json
-import threading
 import time
 from contextlib import suppress
-from datetime import UTC, datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
 
 import cbor2
 import pytest
-from following import bodies, dump, following, name_in, rows, stored, wait_for
+from following import bodies, dump, following, rows, stored, wait_for
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -280,73 +277,3 @@ def test_any_bytes_are_read_or_refused(content):
     for read in (read_firehose, read_jetstream):
         with suppress(DataError):
             read(content)
-
-
-# ----- a hashtag, as a search finds it -----
-
-
-class View:
-    """A view of the network: a search in pages, the newest first."""
-
-    def __init__(self):
-        self.posts, self.profiles = {}, {}  # by uri: a view, by DID: a profile
-        view = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self):
-                parts = urlsplit(self.path)
-                query = parse_qs(parts.query)
-                found = view.answer(parts.path.rpartition("/")[2], query)
-                self.send_response(200 if found is not None else 404)
-                self.end_headers()
-                self.wfile.write(json.dumps(found or {}).encode())
-
-            def log_message(self, *_):
-                pass
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.source = f"bluesky://127.0.0.1:{self._server.server_port}/tags/bread?insecure"
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
-
-    def close(self):
-        self._server.shutdown()
-        self._server.server_close()
-
-    def add(self, name, number):
-        moment = datetime.fromtimestamp(1_793_000_000 + number, UTC)
-        uri = f"at://{did(name)}/app.bsky.feed.post/k{number}"
-        record = bread(number, createdAt=moment.isoformat())
-        self.posts[uri] = {"uri": uri, "author": {"did": did(name)}, "record": record}
-
-    def answer(self, method, query):
-        if method == "app.bsky.actor.getProfiles":
-            return {"profiles": [{"did": one, **self.profiles.get(one, {})}
-                                 for one in query["actors"]]}  # fmt: skip
-        if method != "app.bsky.feed.searchPosts":
-            return None
-        assert query["tag"] == ["bread"]
-        ordered = sorted(self.posts.values(), key=lambda one: one["record"]["createdAt"])[::-1]
-        start, most = int(query.get("cursor", ["0"])[0]), int(query["limit"][0])
-        more = {"cursor": str(start + most)} if start + most < len(ordered) else {}
-        return {"posts": ordered[start : start + most], **more}
-
-
-def test_a_hashtag_as_a_search_finds_it(db):
-    view = View()
-    for number in range(250):
-        view.add("ann" if number % 2 else "bob", number)
-    view.profiles[did("bob")] = NO
-    odd = set(range(1, 250, 2))
-    with following(db, view.source):
-        wait_for(lambda: bodies(db) == said(*odd))
-    for number in range(251, 400, 2):
-        view.add("ann", number)
-    for number in (1, 151, 249):
-        del view.posts[f"at://{did('ann')}/app.bsky.feed.post/k{number}"]
-    with following(db, view.source):
-        expected = {*odd, *range(251, 400, 2)} - {1, 151, 249}
-        # What is older than all that is listed, a search cannot tell.
-        wait_for(lambda: set(bodies(db)) - set(said(1)) == set(said(*expected)))
-    assert {post.user for post in stored(db).values()} == {name_in(db, did("ann"))}
-    assert "did:plc" not in dump(db)
-    view.close()

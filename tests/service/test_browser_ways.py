@@ -120,7 +120,7 @@ def test_a_hashtag_is_followed_where_its_writer_chooses(visit, fetching):
         expect(page.locator("#follow-told")).to_have_text(told)
     assert [one["address"] for one in asked] == [
         "mastodon://mastodon.social/tags/Sourdough",
-        "bluesky://public.api.bsky.app/tags/Sourdough",
+        "bluesky://api.bsky.app/tags/Sourdough",
         "mastodon://fosstodon.org/@ann",
         "bluesky://bsky.social/@ann.bsky.social",
         "example.org/news",

@@ -7,6 +7,11 @@ from newsstand import newsstand, page, rss
 from own_posts import LOAVES, outbox
 from servers import HTTP, KEY, Server
 
+from hashnews.news.store import NewsStore
+from hashnews.posts.networks.events import FollowSettings
+from hashnews.posts.networks.sources import add_source, pause_source, source_states
+from hashnews.service.ways_store import WaysStore
+
 
 @pytest.fixture(scope="module")
 def stand():
@@ -169,3 +174,15 @@ def test_without_fetch_nothing_is_followed_and_without_key_nothing_is_told(serve
     assert server.client.get("/v1/ways").status_code == 401
     assert server.client.post("/v1/ways/forget", json={"author": "ann"}).status_code == 401
     assert sample.client.get("/v1/ways").status_code == 403  # the sample is read only
+
+
+def test_a_source_that_is_known_keeps_its_filters(tmp_path):
+    address = "bluesky://jetstream"
+    with NewsStore(tmp_path / "n.db", "write") as store:
+        add_source(store, address, FollowSettings(languages=frozenset({"en"}), most=7))
+        pause_source(store, address)
+        told = WaysStore(store).do("add_source", address, None, False)
+        assert told == {"address": address, "title": "", "added": False}
+        (state,) = source_states(store)
+    kept = state.as_dict()["settings"]
+    assert (kept["languages"], kept["most"], state.paused) == (["en"], 7, 0)

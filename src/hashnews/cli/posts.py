@@ -52,7 +52,7 @@ def posts() -> None:
 @click.option("--collection", help="Only posts of this collection.")
 @click.option("--keep", type=click.IntRange(1), default=400, show_default=True, metavar="DAYS",
               help="Forget posts that are older than the newest, or than today where that is "
-              "earlier, by more than that.")  # fmt: skip
+              "earlier, by more than that. Your own stay: of archives and of --user.")  # fmt: skip
 @on_error_option
 @json_option
 def add(
@@ -96,6 +96,9 @@ def add(
         say(json.dumps(result))
     else:
         say(", ".join(f"{count:,} {what}" for what, count in result.items()))
+    if result["forgotten"]:
+        say(f"forgotten: what is more than {keep:,} days older than the newest; see --keep",
+            err=True)  # fmt: skip
     if skipped.count:
         say(f"see {skipped.path}", err=True)
 

@@ -246,3 +246,9 @@ def m010_hubs(db: sqlite3.Connection) -> None:
         ) WITHOUT ROWID
         """
     )
+
+
+@migration
+def m011_own_names(db: sqlite3.Connection) -> None:
+    """Names whose own posts somebody added: they stay, however old they are."""
+    db.execute("CREATE TABLE own_names (name TEXT PRIMARY KEY) WITHOUT ROWID")

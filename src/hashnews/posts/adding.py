@@ -12,14 +12,15 @@ from hashnews.errors import DataError
 from hashnews.files import OnError, PostFile, Skipped
 from hashnews.news.arrivals import note_arrival
 from hashnews.news.store import NewsStore
-from hashnews.posts.archives.open_file import ArchiveFile, open_posts
-from hashnews.posts.table import KEPT, add_posts
+from hashnews.posts.archives.open_file import COLUMNS, ArchiveFile, open_posts
+from hashnews.posts.table import KEPT, add_posts, note_own
 from hashnews.prepare.datasets import NO_RULES, of_collection, rules_for
 from hashnews.prepare.preparer import Preparer
 from hashnews.records import Post, PreparedPost
 from hashnews.times import is_future
 
 AnyPost = Post | PreparedPost
+MOST_NAMES = 10  # of the owner of one archive
 Watch = Callable[[Any], Iterable[AnyPost]]
 
 
@@ -65,14 +66,31 @@ def add_file(
     opened = open_posts(file, settings.on_error, skipped, settings.columns, settings.replies)
     read = watch(opened)
     named = (post.model_copy(update={"user": user}) for post in read) if user else read
+    if user or isinstance(opened, ArchiveFile):
+        named = _owned(store, named)
     dated = _dated(of_collection(named, settings.collection), file, settings.on_error, skipped)
     rules = rules_for(file) if isinstance(opened, PostFile) else NO_RULES
-    done = add_posts(store, preparer.remember(dated, rules), settings.keep)
+    try:
+        done = add_posts(store, preparer.remember(dated, rules), settings.keep, whose=user)
+    except DataError as error:
+        if isinstance(opened, PostFile) and error.reason.startswith("text: is missing"):
+            raise DataError(f"text is missing: {COLUMNS}", error.file, error.line) from None
+        raise
     refused = skipped.count - before
     note_arrival(store, name or Path(file).name, "posts", done.added, done.forgotten, refused)
     is_named = bool(user) or not isinstance(opened, ArchiveFile) or opened.is_named
     note = "" if skipped.first is None else skipped.first.reason
     return AddedFile(done.added, done.known, done.forgotten, refused, is_named, note)
+
+
+def _owned(store: NewsStore, posts: Iterable[AnyPost]) -> Iterator[AnyPost]:
+    """Posts of somebody's own, whose names the store takes note of; an archive has one or two."""
+    names = set[str]()
+    for post in posts:
+        if post.user and post.user not in names and len(names) < MOST_NAMES:
+            names.add(post.user)
+            note_own(store, post.user)
+        yield post
 
 
 def _dated(

@@ -2,7 +2,8 @@
 
 Like the news it grows by rows whose numbers are never given twice, so a reader reads on from the
 last one it knows; the days of posts that went it learns from the store's `changes_since`. What is
-older than a bound goes: hashtags of long ago help nobody, and the file stays small.
+older than a bound goes, unless it is one's own: what others used long ago helps nobody, and the
+file stays small.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ from hashnews.times import A_DAY, MICROSECOND, is_future, microseconds, moment_o
 KEPT = timedelta(days=400)  # what comes back comes back within a year: holidays, votes, seasons
 BATCH = 1000
 COLUMNS = "row, posted, id, user, hashtags, inline, body"
+NOT_OWN = (
+    "(user IS NULL OR user NOT IN (SELECT name FROM own_names UNION SELECT name FROM own_accounts))"
+)
 
 
 class Remembered(NamedTuple):
@@ -57,10 +61,13 @@ def add_posts(
     posts: Iterable[PreparedPost],
     kept: timedelta = KEPT,
     now: datetime | None = None,
+    whose: str | None = None,
 ) -> AddedPosts:
     """Remember posts, each once; forget those that are `kept` older than the newest.
 
-    Posts of the future are refused, and one that is there already makes no other post old.
+    Posts of the future are refused, and one that is there already makes no other post old. One's
+    own posts stay: somebody's archive is worth as much when they have written little since.
+    Posts that are there already become those of `whose`, where somebody says so only now.
     """
     now = now or datetime.now(UTC)
     read = added = refused = 0
@@ -78,11 +85,22 @@ def add_posts(
             )
             if new := store.database.changed_rows - unchanged:
                 store.database.raise_generation()
+            if whose and new < len(fit):
+                store.database.run(
+                    "UPDATE posts SET user = ?1 WHERE user IS NOT ?1 "
+                    "AND id IN (SELECT value FROM json_each(?2))",
+                    (whose, json.dumps([post.id for post in fit])),
+                )
         added += new
     ((newest,),) = store.database.rows("SELECT coalesce(max(posted), 0) FROM posts")
     oldest = min(newest, microseconds(now)) - kept // MICROSECOND
-    forgotten = _delete(store, "posted < ?", oldest)
+    forgotten = _delete(store, f"posted < ? AND {NOT_OWN}", oldest)
     return AddedPosts(added, read - added - refused, forgotten, refused)
+
+
+def note_own(store: NewsStore, name: str) -> None:
+    """Take note that posts under this name are somebody's own, which stay however old they are."""
+    store.database.run("INSERT OR IGNORE INTO own_names VALUES (?)", (name,))
 
 
 def delete_posts(store: NewsStore, ids: Sequence[str]) -> int:

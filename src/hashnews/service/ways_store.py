@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
@@ -19,6 +20,7 @@ from hashnews.posts.networks.sources import (
     forget_source,
     pause_source,
     source_states,
+    with_kept,
 )
 from hashnews.posts.table import count_posts
 
@@ -68,6 +70,9 @@ class WaysStore:
             at = f"{source.name}@{source.host}" if source.network == "mastodon" else source.name
             accounts = {(source.name if "@" in source.name else at).lower(): user}
         settings = FollowSettings(accounts=accounts, allow_private=allow_private)
+        for known in source_states(self._store):
+            if known.address == source.text:  # its filters stay as they are
+                settings = with_kept(settings, json.loads(known.settings))
         new = add_source(self._store, address, settings)
         return {"address": source.text, "title": "", "added": new}
 

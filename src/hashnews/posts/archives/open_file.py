@@ -35,6 +35,7 @@ from hashnews.posts.archives.members import (
 from hashnews.posts.archives.texts import Written
 from hashnews.records import Post, PreparedPost
 
+COLUMNS = "say which columns hold what: --columns text=NAME,created_at=NAME"
 HEAD = 1 << 18  # bytes that tell what a file is: the first post is in them
 # What the standard library raises at a broken file; of a ValueError, a name that is no UTF-8.
 BROKEN = (OSError, EOFError, ValueError, zlib.error, struct.error, zipfile.BadZipFile,
@@ -196,11 +197,12 @@ def open_posts(
     replies: bool = False,
 ) -> RecordFile[Post] | RecordFile[Post | PreparedPost]:
     """The posts of a file: of an archive, of a tool with its own columns, or in our own form."""
+    if Path(path).is_dir():
+        raise DataError("it is a folder: name the files in it, or give the archive packed", path)
     if columns:
         return ColumnsFile(path, columns, on_error, skipped)
     if is_archive(path):
         return ArchiveFile(path, on_error, skipped, replies)
     if str(path).lower().removesuffix(".gz").endswith((".json", ".js")) and Path(path).is_file():
-        remedy = "say which columns hold what: --columns text=NAME,created_at=NAME"
-        raise DataError(f"it is not an archive that is known: {remedy}", path)
+        raise DataError(f"it is not an archive that is known: {COLUMNS}", path)
     return PostFile(path, on_error, skipped)

@@ -46,4 +46,5 @@ def forget_author(store: NewsStore, account: str) -> int:
         store.database.run_many("INSERT OR IGNORE INTO left_out VALUES (?)", [(hashes,), (name,)])
         store.database.run("DELETE FROM own_accounts WHERE account = ? OR name = ?",
                            (name.lower(), name))  # fmt: skip
+        store.database.run("DELETE FROM own_names WHERE name = ?", (name,))
     return sum(delete_where(store, "user = ?", (one,)) for one in (hashes, name))

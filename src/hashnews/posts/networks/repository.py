@@ -45,6 +45,8 @@ SEARCH = "/xrpc/app.bsky.feed.searchPosts"
 SEARCHED = 10  # pages of a search, when all of them are read again
 ALL_AGAIN = 10  # rounds between that
 LAST = "~"  # after every place
+FOR_MEMBERS = (401, 403)
+NOT_TOLD = (301, 302, 307, 308, 400, 404, 501)  # whether a repository is there
 
 
 def list_page(rest: Rest, did: str, **bounds: str) -> dict[str, object]:
@@ -102,7 +104,10 @@ class AuthorSource(RepositorySource):
                 find_own(self._rest, self._settings)
                 did = resolve(self._rest, self._name)
                 profiles = Profiles(self._rest, False, self._settings.accounts)
-                silent = bool(profiles.left_out([did])) or not self._is_active(did)
+                silent = bool(profiles.left_out([did]))
+                if not self._is_active(did):
+                    what = f"it does not hold {self._name}: name the server that does"
+                    raise NoSuchAccount(what, self._rest.root)
             except NoSuchAccount:
                 if cursor is None:
                     raise
@@ -117,13 +122,20 @@ class AuthorSource(RepositorySource):
             yield from pauses(self._stop, self._settings.every)
 
     def _is_active(self, did: str) -> bool:
+        """Whether the account is there; a gate such as bsky.social may only list its posts."""
         try:
             answer = self._rest.get("/xrpc/com.atproto.sync.getRepoStatus", did=did)
+            return dict_in(answer).get("active") is not False
+        except FetchError as error:
+            if error.status not in NOT_TOLD:
+                raise
+        try:
+            list_page(self._rest, did)
         except FetchError as error:
             if error.status in (400, 404):
                 return False
             raise
-        return dict_in(answer).get("active") is not False
+        return True
 
     def _nothing(self) -> tuple[Removed, ...]:
         return tuple(Removed(place=place) for place in self._stored("", LAST))
@@ -199,9 +211,14 @@ class TagSource(RepositorySource):
         order: list[str] = []
         bounds, reached, refused = dict[str, str](), False, 0
         for _ in range(SEARCHED):
-            answer = dict_in(self._rest.get(
-                SEARCH, q=f"#{self._name}", tag=self._name, sort="latest", limit=PAGE, **bounds
-            ))  # fmt: skip
+            try:
+                answer = dict_in(self._rest.get(
+                    SEARCH, q=f"#{self._name}", tag=self._name, sort="latest", limit=PAGE, **bounds
+                ))  # fmt: skip
+            except FetchError as error:
+                if bounds and error.status in FOR_MEMBERS:
+                    break  # strangers see the first page only, as on Bluesky's own servers
+                raise
             before = len(views)
             for view in map(dict_in, list_in(answer.get("posts"))[: 2 * PAGE]):
                 try:

@@ -6,7 +6,7 @@ import { recall } from "/page/kept.js";
 import { USUAL_SERVER, serverName } from "/page/networks.js";
 
 const LOOK = 1500; // milliseconds between two looks while it is open
-const BLUESKY = "public.api.bsky.app"; // where hashtags of Bluesky are searched
+const BLUESKY = "api.bsky.app"; // where hashtags of Bluesky are searched
 const OWN_STORE = "This shows the shipped sample, or is for reading only. To fill a memory of your own, start: hashnews serve --news my.db --key-file KEY --fetch";
 const STATES = {
   new: "not visited yet", fetched: "up to date", unchanged: "up to date", visiting: "being visited", waiting: "waits after a failure",
