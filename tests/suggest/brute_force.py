@@ -26,7 +26,10 @@ class World:
         ordered = sorted(posts, key=lambda post: post.posted)
         known = user is not None and any(p.user == user for p in ordered)
         if days is not None:
-            ordered = [p for p in ordered if p.posted >= moment - int(days * DAY)]
+            past = [p.posted for p in ordered if p.posted < min(moment - HOUR + 1, closed)]
+            own = [p.posted for p in ordered if known and p.user == user and p.posted < closed]
+            newest = min([moment, *(max(times) for times in (past, own) if times)])
+            ordered = [p for p in ordered if p.posted >= newest - int(days * DAY)]
         self.moment, self.user = moment, user
         self.past = [p for p in ordered if p.posted < min(moment - HOUR + 1, closed)]
         self.own = [p for p in ordered if p.user == user and p.posted < closed] if known else []

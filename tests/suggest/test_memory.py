@@ -84,11 +84,13 @@ def test_posts_added_in_any_order_make_the_same_memory():
     assert all(whole[key] == pytest.approx(other[key]) for key in whole)
 
 
-def test_a_memory_is_bounded_in_age():
-    kept = [post for post in ALL if post.posted >= at(38)]
-    for user in ("bob", None):
-        bounded = ask(Memory(ALL, days=0.5), at(50), user, "budget vote")
-        assert bounded == ask(Memory(kept), at(50), user, "budget vote")
+@pytest.mark.parametrize(("user", "since"), [(None, 28), ("dan", 28), ("bob", 19), ("eve", 28)])
+def test_a_memory_looks_back_from_its_newest_post_and_the_authors_own(user, since):
+    """The newest post of all is of hour 40, Dan's own; Bob's last is of hour 31."""
+    kept = [post for post in ALL if post.posted >= at(since)]
+    for hours in (50, 5000):
+        bounded = ask(Memory(ALL, days=0.5), at(hours), user, "budget vote")
+        assert bounded == ask(Memory(kept), at(hours), user, "budget vote")
 
 
 def test_similarity_is_what_its_equation_says():

@@ -212,7 +212,9 @@ class View:
     """What one post may see of a memory: nothing at or after its own time.
 
     Posts of other people count when they are an hour old (whoever writes does not read faster than
-    that), the author's own up to the post. `until` closes the memory at an earlier time.
+    that), the author's own up to the post. `until` closes the memory at an earlier time. The days
+    that a memory looks back begin with the newest post it may see, and with the newest of the
+    author's own: an archive that ended years ago still tells.
     """
 
     def __init__(self, memory: Memory, moment: int, user: str | None, until: int | None = None):
@@ -226,13 +228,28 @@ class View:
         own = past if number is None else max(past, closed)
         since = memory.since
         if memory.days is not None:
-            since = max(since, moment - int(memory.days * A_DAY))
+            since = max(since, self._newest_of(past, own) - int(memory.days * A_DAY))
         ends = np.array([min(since, past), past, own], np.int64)
         self.spans = [
             Visible(*part.segment.times.searchsorted(ends).tolist()) for part in self.parts
         ]
         self.size = sum(span.limit - span.low for span in self.spans)
         self.own = self._own()
+
+    def _newest_of(self, past: int, own: int) -> int:
+        """When the newest post of anyone was written, or of the author, whichever is earlier."""
+        all_newest, own_newest = [], []
+        for part in self.parts:
+            times = part.segment.times
+            if end := int(times.searchsorted(past)):
+                all_newest.append(int(times[end - 1]))
+            local = part.users.local(self.author) if self.author != NOBODY else NOBODY
+            if local >= 0:
+                rows = part.segment.rows_of_user(local)
+                if end := int(rows.searchsorted(times.searchsorted(own))):
+                    own_newest.append(int(times[rows[end - 1]]))
+        newest = [max(times) for times in (all_newest, own_newest) if times]
+        return min([self.moment, *newest])
 
     def _own(self) -> Posts:
         found = [np.zeros(0, np.int32)] * len(self.parts)
