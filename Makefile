@@ -17,7 +17,7 @@ SHOW   := awk '/^ *(Collecting|Requirement|Downloading)/ {printf "."; fflush()} 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: $(VENV)/.core ## Run the shipped sample end to end (installs the core, no torch)
+demo: $(VENV)/.core ## Run the shipped sample end to end (installs the core and the page, no torch)
 	@$(BIN)/hashnews demo
 
 test: say-test $(VENV)/.test ## Run all tests
@@ -69,13 +69,13 @@ $(BIN)/python:
 
 $(VENV)/.core: pyproject.toml constraints.txt | $(BIN)/python
 	@printf "Installing HashNews "
-	@$(PIP) --editable . | $(SHOW)
+	@$(PIP) --editable '.[serve]' | $(SHOW)
 	@touch $@
 
 $(VENV)/.fast: pyproject.toml constraints.txt | $(BIN)/python
 	@printf "Installing HashNews, pytest and hypothesis "
 	@$(PIP) --editable . hypothesis pytest | $(SHOW)
-	@touch $@ $(VENV)/.core
+	@touch $@
 
 $(VENV)/.test: pyproject.toml constraints.txt | $(BIN)/python
 	@printf "Installing HashNews with all that the tests need "
@@ -85,4 +85,4 @@ $(VENV)/.test: pyproject.toml constraints.txt | $(BIN)/python
 $(VENV)/.docs: pyproject.toml constraints.txt | $(BIN)/python
 	@printf "Installing what builds the docs and the package "
 	@$(PIP) --editable '.[docs]' | $(SHOW)
-	@touch $@ $(VENV)/.core
+	@touch $@
