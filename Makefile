@@ -51,7 +51,8 @@ bench: $(VENV)/.test ## Measure quality and speed on the measuring data (DATA=..
 
 docs: $(VENV)/.docs ## Build the site of the docs into out/site; any warning is an error
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
-	@echo "see out/site/index.html"
+	@echo "see out/site/index.html; with search, which browsers refuse to a file, run:"
+	@echo "  python3 -m http.server --bind 127.0.0.1 --directory out/site 8001"
 
 dist: $(VENV)/.docs ## Build wheel and source archive into dist/ and check them
 	rm -rf dist
