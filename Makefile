@@ -17,7 +17,7 @@ SHOW   := awk '/^ *(Collecting|Requirement|Downloading)/ {printf "."; fflush()} 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: $(VENV)/.core ## Run the shipped sample end to end (installs the core, no torch)
+demo: $(VENV)/.core ## Run the shipped sample end to end (installs the core and the page, no torch)
 	@$(BIN)/hashnews demo
 
 test: say-test $(VENV)/.test ## Run all tests
@@ -51,7 +51,8 @@ bench: $(VENV)/.test ## Measure quality and speed on the measuring data (DATA=..
 
 docs: $(VENV)/.docs ## Build the site of the docs into out/site; any warning is an error
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
-	@echo "see out/site/index.html"
+	@echo "see out/site/index.html; with search, which browsers refuse to a file, run:"
+	@echo "  python3 -m http.server --bind 127.0.0.1 --directory out/site 8001"
 
 dist: $(VENV)/.docs ## Build wheel and source archive into dist/ and check them
 	rm -rf dist
@@ -69,13 +70,13 @@ $(BIN)/python:
 
 $(VENV)/.core: pyproject.toml constraints.txt | $(BIN)/python
 	@printf "Installing HashNews "
-	@$(PIP) --editable . | $(SHOW)
+	@$(PIP) --editable '.[serve]' | $(SHOW)
 	@touch $@
 
 $(VENV)/.fast: pyproject.toml constraints.txt | $(BIN)/python
 	@printf "Installing HashNews, pytest and hypothesis "
 	@$(PIP) --editable . hypothesis pytest | $(SHOW)
-	@touch $@ $(VENV)/.core
+	@touch $@
 
 $(VENV)/.test: pyproject.toml constraints.txt | $(BIN)/python
 	@printf "Installing HashNews with all that the tests need "
@@ -85,4 +86,4 @@ $(VENV)/.test: pyproject.toml constraints.txt | $(BIN)/python
 $(VENV)/.docs: pyproject.toml constraints.txt | $(BIN)/python
 	@printf "Installing what builds the docs and the package "
 	@$(PIP) --editable '.[docs]' | $(SHOW)
-	@touch $@ $(VENV)/.core
+	@touch $@

@@ -179,7 +179,7 @@ def first_minutes(user: NewUser, python: Path | None, site: str) -> None:
                      within=mine)  # fmt: skip
     reasons = [why for one in json.loads(today)["suggestions"] for why in one["because"]]
     _expect(any(why["source"] == "news" for why in reasons), "today's news is a reason")
-    ready = user.run("hashnews suggest --for mastodon", *hashnews, *ask, "--user", "ann",
+    ready = user.run("hashnews suggest, --for mastodon", *hashnews, *ask, "--user", "ann",
                      "--for", "mastodon", within=mine)  # fmt: skip
     _expect("Fed my sourdough starter\n\n#" in ready, "the post is ready to be pasted")
 

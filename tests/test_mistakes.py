@@ -16,16 +16,23 @@ MISTAKES = [
     ("feeds lst", USAGE, "did you mean `hashnews feeds list`?"),
     ("my sourdough died", USAGE, 'hashnews suggest "my sourdough died"'),
     ("frobnicate", USAGE, "`hashnews --help` lists them"),
-    ("suggest", USAGE, "Missing argument 'TEXT|-|POSTS'"),
+    ("help", USAGE, "did you mean `hashnews --help`?"),
+    ("version", USAGE, "did you mean `hashnews --version`?"),
+    ("feeds help", USAGE, "did you mean `hashnews feeds --help`?"),
+    ("demo -n 0", USAGE, "0 is not in the range x>=1"),
+    ("suggest", USAGE, 'hashnews suggest "my sourdough died"'),
+    ("suggest --user me", USAGE, 'hashnews suggest "my sourdough died"'),
     ("suggest ''", OURS, "the text is empty: write what the post says"),
     ("suggest posts.jsonl", OURS, "posts.jsonl: there is no such file of posts"),
-    ("suggest notes.txt", OURS, "its name should end in one of .jsonl"),
+    ("suggest notes.txt", OURS, "hashnews suggest - < notes.txt"),
+    ("suggest absent.txt", OURS, "absent.txt: there is no such file of posts"),
     ("suggest folder", OURS, "this is a folder: name a file of posts"),
     ("suggest broken.jsonl", OURS, "broken.jsonl:1: not valid JSON"),
     ("suggest hello --at yesterday", USAGE, "write 2026-11-16"),
     ("suggest hello --at 16.11.2026", USAGE, "write 2026-11-16"),
     ("suggest hello --at '2026-13-45 10:00'", USAGE, "write 2026-11-16"),
     ("suggest hello -n 0", USAGE, "0 is not in the range 1<=x<=50"),
+    ("suggest hello -n five", USAGE, "'five' is not a whole number"),
     ("suggest hello --min-score 50", USAGE, "is not in the range 0<=x<=1"),
     ("suggest hello --for twitter", USAGE, "'mastodon', 'bluesky', 'x'"),
     ("suggest hello --for x --json", USAGE, "leave out -o and --json"),
@@ -36,6 +43,7 @@ MISTAKES = [
     ("suggest hello --model absent", OURS, "there is no such directory"),
     ("news add", USAGE, "Missing argument 'FILES...'"),
     ("news add absent.jsonl", OURS, "absent.jsonl: there is no such file"),
+    ("news add https://www.nasa.gov", OURS, "hashnews feeds add takes sites"),
     ("news add notes.txt", OURS, "its name should end in one of .jsonl"),
     ("news add other.csv", OURS, "text: is missing; published_at: is missing"),
     ("news fetch", OURS, "run hashnews feeds add SITE"),
@@ -43,6 +51,7 @@ MISTAKES = [
     ("news search", USAGE, "Missing argument 'WORDS...'"),
     ("news export -o news.doc", USAGE, "should end in .jsonl, .jsonl.gz or .parquet"),
     ("posts add absent.zip", OURS, "absent.zip: there is no such file"),
+    ("posts add https://mastodon.social/@ann", OURS, "posts follow networks"),
     ("posts add notes.txt", OURS, "notes.txt"),
     ("posts add undated.jsonl", OURS, "has no created_at: add it, or --on-error skip"),
     ("posts follow mastodon.social", OURS, "mastodon://"),
@@ -51,10 +60,13 @@ MISTAKES = [
     ("train best -o model", USAGE, "name --posts and --news, or a file of settings with -c"),
     ("retrieve posts.jsonl", USAGE, "say where the contexts go: -o FILE"),
     ("evaluate absent.jsonl --posts absent.jsonl", OURS, "absent.jsonl"),
+    ("serve --fetch", OURS, "run hashnews feeds add SITE"),
     ("serve --port 99999", USAGE, "99999 is not in the range 0<=x<=65535"),
     ("serve --key-file absent", OURS, "absent: the key cannot be read"),
     ("entities hello --finder spacy", USAGE, "'fast', 'tagger'"),
 ]
+
+DATED = '{"text": "Rain. #a", "created_at": "2026-11-16T10:00:00Z"}\n'
 
 
 @pytest.fixture
@@ -82,9 +94,22 @@ def test_a_mistake_is_one_clear_line(folder, typed, code, said):
     (line,) = [line for line in done.stderr.splitlines() if line.startswith("Error: ")]
     assert done.stderr.splitlines()[-1] == line
     assert said in line
+    assert line.count("--help") <= 1
     assert "Traceback" not in done.output
     if code == USAGE:  # nothing was begun
         assert {path.name for path in folder.iterdir()} == before
+
+
+def test_where_there_is_nothing_it_says_what_to_do(folder):
+    told = (
+        CliRunner().invoke(main, "trends").stderr
+    )  # of the sample, where nothing rises at its end
+    hint = told.split("try ")[1]
+    assert "minneapolis" in CliRunner().invoke(main, f"trends {hint}").stdout
+    done = CliRunner().invoke(main, ["posts", "add", "-"], input=DATED)
+    assert done.exit_code == 0, done.output
+    for command in ("news stats", "doctor"):  # the store has a post and no news
+        assert "run hashnews feeds add SITE" in CliRunner().invoke(main, command).output
 
 
 @pytest.mark.parametrize("group", [[], ["news"], ["posts"], ["feeds"], ["train"]])

@@ -18,6 +18,7 @@ from playwright.sync_api import Browser, sync_playwright
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 WIDE = {"width": 1280, "height": 900}
+AT_A_GLANCE = {"light": "page", "dark": "page-dark"}  # for README and the first page
 LOOKS = {
     "light": {"viewport": WIDE, "color_scheme": "light"},
     "dark": {"viewport": WIDE, "color_scheme": "dark"},
@@ -67,6 +68,12 @@ def take(browser: Browser, address: str, name: str) -> None:
     page.wait_for_selector("#chips li")
     page.wait_for_timeout(800)
     page.locator(".tag.first").nth(1).click()
+    if name in AT_A_GLANCE:
+        page.evaluate("scrollTo(0, 0); document.activeElement.blur()")
+        last = page.locator("#chips").bounding_box()
+        end = last["y"] + last["height"] + 12
+        clip = {"x": 0, "y": 0, "width": WIDE["width"], "height": end}
+        page.screenshot(path=IMAGES / f"{AT_A_GLANCE[name]}.png", clip=clip)
     page.locator(".ask").first.click()
     page.locator(".articles summary").first.click()
     page.wait_for_timeout(500)

@@ -4,6 +4,9 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from pages import ROOT
@@ -36,6 +39,27 @@ def test_it_is_whole(site):
     # What pages link to outside docs/ comes along, with what that links to.
     assert (site / "results" / "panel" / "index.html").exists()
     assert (site / "results" / "retrieval" / "growth.png").exists()
+
+
+def test_the_search_finds(site):
+    if CHROMIUM is None:
+        pytest.skip("no Chromium: apt-get install chromium")
+    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    handler = partial(SimpleHTTPRequestHandler, directory=site)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    with api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        page = browser.new_page(viewport=WIDE)
+        page.goto(f"http://127.0.0.1:{server.server_port}/index.html")
+        page.locator(".md-search__input").click()
+        page.keyboard.type("bluesky")
+        found = page.locator(".md-search-result__link")
+        found.first.wait_for()
+        assert "Bluesky" in found.first.inner_text()
+        browser.close()
+    server.shutdown()
+    server.server_close()
 
 
 @pytest.mark.parametrize(

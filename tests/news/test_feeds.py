@@ -69,7 +69,9 @@ def test_from_a_site_to_its_articles(run, db, stand):
     stand["/main.xml"] = rss(1, 2)
     added = run("feeds", "add", stand.url, "--allow-private")
     assert added.stdout == f"added: The Daily Test  {stand.url}/main.xml\n"
-    assert added.stderr == f"  also there: Sport  {stand.url}/sport.xml\n"
+    also, following = added.stderr.splitlines()
+    assert also == f"  also there: Sport  {stand.url}/sport.xml"
+    assert following.endswith("hashnews news fetch")
     again = json.loads(run("feeds", "add", stand.url, "--allow-private", "--json").stdout)
     assert again == {
         "added": False,
@@ -351,7 +353,9 @@ def test_the_starter_list(run, db):
     assert all(is_feed_url(feed.url) and feed.title and feed.topic for feed in every)
     assert all(len(feed.labels) == 1 and len(feed.labels[0]) in (2, 3) for feed in every)
     assert {"world", "science", "sport", "technology"} < {feed.topic for feed in every}
-    shown = run("feeds", "starter", "science").stdout
+    listed = run("feeds", "starter", "science")
+    assert listed.stderr.endswith("hashnews feeds starter science --add\n")
+    shown = listed.stdout
     assert "NASA" in shown
     assert "BBC Sport" not in shown
     assert not db.exists()

@@ -133,4 +133,4 @@ def test_mistakes_are_one_clear_line(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         code, told = refused("--port", taken.getsockname()[1])
     assert code == 1
-    assert "give another --host, --port" in told
+    assert "take another --port" in told

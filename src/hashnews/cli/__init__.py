@@ -94,7 +94,9 @@ def _clean_messages() -> Iterator[None]:
         raise  # it is the help
     except click.ClickException as error:
         if isinstance(error, click.UsageError) and error.ctx is not None:
-            told = f"{error.format_message()} (see: {error.ctx.command_path} --help)"
+            told = error.format_message().replace("a valid integer range", "a whole number")
+            if "--help" not in told:
+                told += f" (see: {error.ctx.command_path} --help)"
             raise click.UsageError(one_line(told, 1000)) from None
         error.message = one_line(error.message, 1000)  # type: ignore[misc]
         raise

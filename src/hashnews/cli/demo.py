@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 import textwrap
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import click
@@ -19,14 +20,16 @@ SHOWN, EXPLAINED = 5, 3
 NEXT = """
 What next{first}:
   hashnews suggest "my sourdough starter died"    a post of yours
-  hashnews feeds starter                          feeds to choose from, for today's news
+  hashnews serve                                  the page{page}
+  hashnews feeds add nasa.gov                     a site you read, for today's news
+  hashnews news fetch                             fetches it
   hashnews posts add archive.zip --user ME        what you downloaded of yourself
-  hashnews serve                                  the page (pip install 'hashnews[serve]')
 docs/tutorial.md walks through it."""
 
 
 @click.command()
-@click.option("-n", "--posts", default=12, show_default=True, help="How many posts to show.")
+@click.option("-n", "--posts", type=click.IntRange(1), default=12, show_default=True,
+              help="How many posts to show.")  # fmt: skip
 def demo(posts: int) -> None:
     """Suggest hashtags for posts of the shipped sample, beside those their authors used, and why.
 
@@ -34,6 +37,7 @@ def demo(posts: int) -> None:
     the sample those are shown whose suggestions are surest to fit; their authors' choice has no say
     in it.
     """
+    from hashnews.errors import EXTRAS
     from hashnews.files import RecordFile
     from hashnews.prepare.preparer import Preparer
     from hashnews.records import Post
@@ -65,7 +69,8 @@ def demo(posts: int) -> None:
     say("The model learnt from posts up to 15 June 2020: this shows it, no measure of it.")
     on_path = shutil.which("hashnews") is not None
     enter = f" (first: source {os.path.relpath(sys.prefix)}/bin/activate)"
-    say(NEXT.format(first="" if on_path else enter))
+    page = "" if all(map(find_spec, EXTRAS["serve"])) else " (needs: pip install 'hashnews[serve]')"
+    say(NEXT.format(first="" if on_path else enter, page=page))
 
 
 def _sureness(answer: Answer) -> float:

@@ -119,7 +119,7 @@ def _store(news: Path) -> Iterator[Finding]:
     days = f", {min(counted.days)} to {max(counted.days)}" if counted.days else ""
     yield Finding("store", f"{news}: {counted.articles:,} articles{days}, finder {counted.finder}")
     if not counted.articles:
-        yield Finding("news", "none", f"add some: hashnews news add FILE --news {news}")
+        yield Finding("news", "none", "run hashnews feeds add SITE, then hashnews news fetch")
     gaps = [f"{first} to {last}" if first != last else str(first) for first, last in counted.gaps]
     if gaps:
         shown = ", ".join(gaps[:3]) + (f" and {len(gaps) - 3} more" if len(gaps) > 3 else "")

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from hashnews.news.feed_lists import ListedFeed
     from hashnews.news.own_feeds import OwnFeed
 
+NEXT = "to fetch the news: hashnews news fetch"
+
 
 @click.group(cls=Commands)
 def feeds() -> None:
@@ -59,6 +61,8 @@ def add(sites: tuple[str, ...], path: str, allow_private: bool, as_json: bool) -
             for other in others:
                 told = f"  also there: {other.title or '(no title)'}  {other.url}"
                 say(one_line(told), err=True)
+    if not as_json:
+        say(NEXT, err=True)
 
 
 @feeds.command("list")
@@ -130,6 +134,8 @@ def _add_listed(path: str, listed: Sequence[ListedFeed], refused: int, as_json: 
     result = {"added": added, "known": len(listed) - added, "refused": refused}
     told = ", ".join(f"{count:,} {what}" for what, count in result.items())
     say(json.dumps(result) if as_json else told)
+    if added and not as_json:
+        say(NEXT, err=True)
 
 
 @feeds.command()
@@ -203,6 +209,8 @@ def starter(name: str | None, adds: bool, path: str, as_json: bool) -> None:
             _print(feed._asdict())
         else:
             say(f"{feed.topic:10}  {' '.join(feed.labels):3}  {feed.title}  {feed.url}")
+    if not as_json:
+        say(f"to add them: hashnews feeds starter {name or 'TOPIC'} --add", err=True)
 
 
 def _print(told: dict[str, object]) -> None:

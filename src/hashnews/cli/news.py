@@ -222,6 +222,9 @@ def stats(
     if as_json:
         say(json.dumps(found.as_dict(), ensure_ascii=False))
         return
+    if not found.articles:
+        say("no news: run hashnews feeds add SITE, then hashnews news fetch", err=True)
+        return
     for line in chart(found.days):
         say(line)
     say(f"\n{found.articles:,} articles on {len(found.days):,} days, {found.bytes / 1e6:,.1f} MB,")

@@ -29,10 +29,11 @@ class Commands(click.Group):
         """The command that was named; of one that is not there, what is meant."""
         name = arguments[0]
         if self.get_command(context, name) is None and name[:1] not in ("-", ""):
-            path = context.command_path
-            if close := get_close_matches(name.lower(), self.list_commands(context), 2, 0.6):
+            path, is_first = context.command_path, context.parent is None
+            known = [*self.list_commands(context), "--help", *["--version"] * is_first]
+            if close := get_close_matches(name.lower(), known, 2, 0.6):
                 meant = "did you mean " + " or ".join(f"`{path} {one}`?" for one in close)
-            elif context.parent is None and (" " in name or len(arguments) > 1):
+            elif is_first and (" " in name or len(arguments) > 1):
                 meant = f'for hashtags: {path} suggest "{" ".join(arguments)[:60]}"'
             else:
                 meant = f"`{path} --help` lists them"
@@ -101,6 +102,9 @@ def are_there(_: Any, __: Any, files: tuple[str, ...]) -> tuple[str, ...]:
     from hashnews.errors import DataError
 
     for file in files:
+        if file.startswith(("http://", "https://")):
+            told = "no file but an address: hashnews feeds add takes sites, posts follow networks"
+            raise DataError(told, file)
         if file != "-" and not Path(file).exists():
             raise DataError("there is no such file", file)
     return files
@@ -118,7 +122,7 @@ def own_store(context: click.Context, _: Any, value: Path | None) -> Path | None
     if value is not None or Path(STORE).exists():
         return value or Path(STORE)
     if not context.resilient_parsing:  # as the completion of a shell is
-        told = "Without --news: the shipped sample, 2020-05-20 to 2020-06-08, as of its end."
+        told = "No news.db in this folder: this is the shipped sample, 20 May to 8 June 2020."
         say(told, err=True)
     return None
 

@@ -138,23 +138,28 @@ def _told(told: Explanation) -> str:
 
 @click.command()
 @any_store_option
-@click.option("--at", callback=as_moment, help="The time to look at.  [default: now]")
+@click.option("--at", callback=as_moment, metavar="TIME",
+              help="The time to look at.  [default: now; of the sample, its end]")  # fmt: skip
 @click.option("-n", "most", default=20, show_default=True, help="How many entities.")
 @json_option
 def trends(path: str, at: datetime | None, most: int, as_json: bool) -> None:
     """List the entities on the rise, with the articles a day that name them (this day last)."""
     from hashnews.index.folder import NewsIndex
     from hashnews.news.store import NewsStore
+    from hashnews.retrieve.trends import FEWEST
     from hashnews.retrieve.trends import trends as rising
+    from hashnews.sample import END
 
     with NewsStore(path) as store:
         index = NewsIndex.open(store)
-    found = rising(index, at or _now(path), most)
+    at = at or _now(path)
+    found = rising(index, at, most)
     if as_json:
         say(json.dumps([trend._asdict() for trend in found], ensure_ascii=False))
         return
     if not found:
-        say("nothing is on the rise then", err=True)
+        told = f"nothing is on the rise at {at:%Y-%m-%d %H:%M}: no name is in {FEWEST} articles"
+        say(f"{told} of two days; try {'--at 2020-05-30' if at == END else '--at TIME'}", err=True)
     for trend in found:
         counts = " ".join(f"{count:>3}" for count in trend.counts)
         say(f"{trend.popularity:6.2f}  {counts}  {one_line(trend.entity)}")

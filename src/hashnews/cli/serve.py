@@ -40,6 +40,9 @@ def serve(
         )  # fmt: skip
     except ValidationError as error:
         raise ConfigError(explain(error)) from None
+    if chosen.fetch and chosen.news is None:  # the sample is read only
+        told = "there is no news.db to fetch into: run hashnews feeds add SITE, or give --news DB"
+        raise ConfigError(told)
     with needs_extra("serving", "serve"):
         from hashnews.service.server import serve as run
     run(chosen)

@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 LEAST_SHOWN, MOST = 0.01, 5
 LONGEST_PATH = 1000  # characters; what is longer is a text
-POST_FILES = (".jsonl", ".csv", ".parquet", ".jsonl.gz", ".csv.gz")
+POST_FILES = (".jsonl", ".csv", ".parquet", ".jsonl.gz", ".csv.gz", ".txt")
 TOGETHER = 32  # posts that are answered at a time
 
 
 @click.command()
-@click.argument("words", metavar="TEXT|-|POSTS", nargs=-1, required=True)
+@click.argument("words", metavar="TEXT|-|POSTS", nargs=-1)
 @click.option("--at", callback=as_moment, metavar="TIME",
               help="When it is posted: 2026-11-16T10:00:00Z, or \"2026-11-16 10:00\" in your local "
                    "time.  [default: now]")  # fmt: skip
@@ -70,6 +70,8 @@ def suggest(
     score: of suggestions with a score of 0.3 about 30 % are used. With --engine ray the argument is
     a folder of posts by day.
     """
+    if not words:
+        raise click.UsageError('what does the post say? hashnews suggest "my sourdough died"')
     if min_score is None:
         min_score = 0.0 if out or as_json else LEAST_SHOWN
     if network and (out or as_json):
@@ -137,6 +139,8 @@ def _posts(
     if words == ("-",):
         return _from_lines(given)
     if _are_files(words):
+        if texts := [word for word in words if word.endswith(".txt")]:
+            raise DataError(f"a post a line is read so: hashnews suggest - < {texts[0]}", texts[0])
         return _from_files(words, given)
     text = " ".join(words)
     if not text.strip():

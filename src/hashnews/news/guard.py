@@ -104,7 +104,8 @@ class GuardedBackend(httpcore.SyncBackend):
         if not answer:
             raise TooSlow(f"{host} was not found within {self.deadline.seconds:g} s")
         if not answer[0]:
-            raise FetchError(f"there is no such host as {host}")
+            missing = "" if "." in host else f": write it in full, as {host}.com"
+            raise FetchError(f"there is no such host as {host}{missing}")
         return answer[0]
 
     def connect_unix_socket(self, *_: Any, **__: Any) -> httpcore.NetworkStream:

@@ -32,8 +32,6 @@ def serve(settings: ServiceSettings) -> None:
 async def _serve(settings: ServiceSettings) -> None:
     if settings.news is not None:  # whoever may write makes it where there is none
         NewsStore(settings.news, "write" if settings.keys or settings.fetch else "read").close()
-    elif settings.fetch:
-        raise ConfigError("the shipped sample is read only: --fetch needs --news DB")
     if settings.public_url and not settings.fetch:
         raise ConfigError("--public-url is for the hubs of feeds: add --fetch")
     listener = _bind(settings)
@@ -104,7 +102,7 @@ def _bind(settings: ServiceSettings) -> socket.socket:
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return listener
     except OSError as error:
-        why = error.strerror or str(error)
+        why = (error.strerror or str(error)).partition(" (while")[0]
         raise ConfigError(
-            f"cannot listen on {settings.host}:{settings.port} ({why}): give another --host, --port"
+            f"cannot listen on {settings.host}:{settings.port} ({why}): take another --port"
         ) from None
