@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from hashnews.dates import ZONES, agreed, read_date, settle
+from hashnews.dates import ZEROS, ZONES, agreed, read_date, settle
 from hashnews.errors import DataError
 from hashnews.records import parse_time, write_time
 
@@ -231,6 +231,16 @@ Mon, 01 Jan 0001 00:00:00 +0000                  | -
 0001-01-01T00:00:00Z                             | -
 9999-12-31T23:59:59Z                             | -
 1899-12-30                                       | -
+Thu, 01 Jan 1970 00:00:00 GMT                    | -
+Thu, 01 Jan 1970 01:00:00 +0100                  | -
+Wed, 31 Dec 1969 19:00:00 -0500                  | -
+1970-01-01T00:00:00-12:00                        | -
+1970-01-01                                       | -
+0000000000                                       | -
+Mon, 01 Jan 1900 00:00:00 +0000                  | -
+1904-01-01T00:00:00Z                             | -
+1980-01-01 00:00:00                              | -
+1970-01-03T00:00:00Z                             | 1970-01-03T00:00:00
 2563-06-01                                       | -
 0000-00-00                                       | -
 0000-00-00 00:00:00                              | -
@@ -324,8 +334,10 @@ def test_a_time_of_publication_is_settled(claims, seen, published):
     assert settled == published
 
 
-ANY_DATE = st.datetimes(datetime(1901, 1, 1), datetime(2199, 12, 1)).map(
-    lambda moment: moment.replace(microsecond=0)
+ANY_DATE = (
+    st.datetimes(datetime(1901, 1, 1), datetime(2199, 12, 1))
+    .map(lambda moment: moment.replace(microsecond=0))
+    .filter(lambda wall: all(abs(wall.replace(tzinfo=UTC) - z).days > 3 for z in ZEROS))
 )
 WRITTEN_AS = ["%a, %d %b %Y %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%d %B %Y %I:%M:%S %p", "%Y%m%d%H%M%S"]
 

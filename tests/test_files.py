@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from hashnews import files
 from hashnews.errors import DataError
 from hashnews.files import PostFile, RecordFile, Skipped, new_file, write_records
 from hashnews.records import Article, Post
@@ -130,6 +131,21 @@ def test_broken_csv(tmp_path):
     assert skipped.count == 2
     with pytest.raises(DataError, match=r"posts\.csv:3: more cells"):
         ids(path)
+
+
+def test_a_row_of_csv_without_end_is_one_line_and_costs_no_memory(tmp_path, monkeypatch):
+    """1 MB of gzip was a row of gigabytes, each cell of it short enough: a MemoryError."""
+    monkeypatch.setattr(files, "LONGEST_LINE", 1 << 20)
+    path = tmp_path / "posts.csv"
+    cell = '"' + "x" * (1 << 18) + '\n",'
+    path.write_text("id,text\n1,one\n" + cell * 20)
+    skipped = Skipped(tmp_path / "skipped.jsonl")
+    assert ids(path, on_error="skip", skipped=skipped) == ["1"]
+    assert "a row of more than 1 MiB" in str(skipped.first)
+    path.write_text("id,text\n1,one\n" + "," * 1000 + "\n3,three\n" * 200_000)
+    assert ids(path, on_error="skip", skipped=skipped)[-1] == "3"  # many rows are no long row
+    kept = (tmp_path / "skipped.jsonl").read_text("utf-8").splitlines()[-1]
+    assert json.loads(kept)["content"].count("''") == files.MOST_CELLS
 
 
 def test_a_gzip_file_cut_short(tmp_path):

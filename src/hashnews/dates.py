@@ -21,6 +21,10 @@ from hashnews.records import FIRST_YEAR, LAST_YEAR
 from hashnews.times import EPOCH, FUTURE, SLACK, UNDATED
 
 LONGEST = 100  # characters of a date
+# The beginnings of time of databases, Macs, Unix and DOS: written where no date is known, in any
+# zone and shifted by any.
+ZEROS = [datetime(year, 1, 1, tzinfo=UTC) for year in (1900, 1904, 1970, 1980)]
+NEAR_ZERO = timedelta(hours=36)
 EVERYWHERE = (-12 * 60, 14 * 60)  # minutes east of UTC: the last zone to reach an hour, the first
 # Zones by name, in hours east of UTC; where a name has several meanings, the least and the most.
 ZONES = {
@@ -122,7 +126,16 @@ def agreed(spans: Sequence[Meant]) -> Meant:
 
 
 def read_date(written: str) -> Meant | None:
-    """The moments that a written date can mean; None where it cannot be understood whole."""
+    """The moments that a written date can mean; None where it cannot be understood whole.
+
+    None, too, where it stands for no date.
+    """
+    span = _span(written)
+    is_zero = span is not None and any(abs(span.latest - zero) <= NEAR_ZERO for zero in ZEROS)
+    return None if is_zero else span
+
+
+def _span(written: str) -> Meant | None:
     text = _plain(written)
     if text is None:
         return None

@@ -34,7 +34,8 @@ from hashnews.terminal import safe
 R = TypeVar("R", bound=Record)
 OnError = Literal["stop", "skip"]
 DATABASE = b"SQLite format 3\0"
-LONGEST_LINE = 64 << 20
+LONGEST_LINE = 64 << 20  # also of a row of CSV, which may have many
+MOST_CELLS = 100  # of a bad row that are kept
 FORMATS = {".jsonl": "json", ".ndjson": "json", ".csv": "csv", ".parquet": "parquet"}
 
 
@@ -129,15 +130,27 @@ class RecordFile(Generic[R]):
 
     def _csv_rows(self) -> Iterator[tuple[int, dict[str, Any]]]:
         csv.field_size_limit(LONGEST_LINE)
-        texts = (line.decode("utf-8-sig" if n == 1 else "utf-8") for n, line in self._lines())
+        length = 0  # of the row so far
+
+        def decoded() -> Iterator[str]:
+            nonlocal length
+            for number, line in self._lines():
+                length += len(line)
+                if length > LONGEST_LINE:
+                    raise csv.Error(f"a row of more than {LONGEST_LINE >> 20} MiB")
+                yield line.decode("utf-8-sig" if number == 1 else "utf-8")
+
+        texts = decoded()
         rows: csv.DictReader[str] = csv.DictReader([])
         try:
             first = next(texts, "")
             rows = csv.DictReader(chain([first], texts), strict=True, delimiter=_delimiter(first))
             for row in rows:
+                length = 0
                 if None in row:
                     problem = DataError("more cells than columns", self.path, rows.line_num)
-                    self._refuse(problem, list(row.values()))
+                    extra = cast(list[str], row.pop(cast(str, None)))
+                    self._refuse(problem, [*row.values(), *extra][:MOST_CELLS])
                     continue
                 yield rows.line_num, _from_cells(row)
         except (csv.Error, UnicodeDecodeError) as error:

@@ -71,6 +71,16 @@ def limit_memory(most: int) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (most, most))
 
 
+def most_files() -> int | None:
+    """How many files and connections this process may have open; None: any number."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return None if most == resource.RLIM_INFINITY else most
+
+
 def own_scratch_folder() -> Path | None:
     """A folder for temporary files of this user; None if somebody else may write there."""
     user = os.getuid() if hasattr(os, "getuid") else getpass.getuser()

@@ -8,6 +8,8 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import ExitStack
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -189,6 +191,30 @@ def test_who_may_ask_over_http(address, headers, status):
     kind = {"Accept": "application/json, text/event-stream", "Authorization": f"Bearer {KEY}"}
     answer = httpx.post(address, json=HELLO, headers={**kind, **headers}, timeout=60)
     assert answer.status_code == status, answer.text
+
+
+def test_half_a_request_over_http_is_given_up_in_time(address):
+    """Half a head, and half a body, were waited for for ever."""
+    parts = urlsplit(address)
+    head = f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {KEY}\r\n"
+    halves = (head, f"{head}Content-Type: application/json\r\nContent-Length: 50\r\n\r\n{{")
+    with ExitStack() as stack:
+        clients = []
+        for half in halves:
+            there = socket.create_connection((parts.hostname, parts.port), 60)
+            clients.append(stack.enter_context(there))
+            clients[-1].sendall(half.encode())
+        for client in clients:
+            assert client.recv(9999).startswith(b"HTTP/1.1 408 ")
+
+
+def test_a_request_over_http_is_bounded_and_never_a_websocket(address):
+    headers = {"Authorization": f"Bearer {KEY}"}
+    large = httpx.post(address, content=b" " * 300_000, headers=headers, timeout=60)
+    assert large.status_code == 413
+    asked = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13",
+             "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ=="}  # fmt: skip
+    assert httpx.get(address, headers=asked, timeout=60).status_code == 401  # it asks for the key
 
 
 def test_without_the_extra_one_line_says_so(monkeypatch):

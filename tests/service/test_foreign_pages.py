@@ -2,6 +2,8 @@
 
 import asyncio
 import socket
+import subprocess
+import sys
 import time
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -202,6 +204,15 @@ def test_a_body_that_is_no_http_ends_its_connection_and_nothing_else(caplog, pat
     if path == "/body" or not pause:
         assert answer.startswith(b"HTTP/1.1 400")
     assert not [record for record in caplog.records if record.levelname == "ERROR"]
+
+
+def test_connections_leave_room_for_our_own_files():
+    """With fewer files than connections a flood of them filled the log, 2,048 lines a second."""
+    code = "import hashnews.service.connection as c; print(c.MOST_CONNECTIONS)"
+    for limit, most in ((200, 150), (1024, 768), (4096, 800)):
+        command = f"ulimit -n {limit}; exec {sys.executable} -c '{code}'"
+        told = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=True)
+        assert int(told.stdout) == most
 
 
 def test_more_connections_than_there_is_room_for_are_closed_at_once(monkeypatch):

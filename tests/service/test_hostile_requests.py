@@ -28,6 +28,14 @@ def test_no_request_ends_otherwise_than_it_may(server):
     assert not [event for event in server.events if event["event"] in ("failed", "replacing")]
 
 
+def test_whoever_asks_for_a_websocket_gets_an_answer_as_any_other(server):
+    """It was an internal error, and a line in the log."""
+    asked = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13",
+             "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ=="}  # fmt: skip
+    assert server.client.get("/health", headers=asked).status_code == 200
+    assert server.client.get("/nowhere", headers=asked).status_code == 404
+
+
 def added(server, number):
     answer = server.client.post("/news", json={"articles": [article(number)]}, headers=HTTP)
     return answer.status_code, answer.json().get("added")

@@ -1,10 +1,12 @@
 """The queue and the processes behind it, under load, death and change."""
 
 import asyncio
+import errno
 import json
 import os
 import time
 from contextlib import asynccontextmanager
+from multiprocessing.context import ForkServerProcess
 
 import httpx
 import pytest
@@ -150,6 +152,30 @@ def test_a_process_that_dies_is_replaced():
                 await asyncio.sleep(0.05)
             assert response.json()["text"] == "x"
             assert b'restarts_total{process="suggest-1"} 1.0' in pool.metrics.text()
+
+    asyncio.run(work())
+
+
+def test_a_process_is_replaced_though_none_can_be_started_for_a_while(monkeypatch):
+    """Where the system had no more files just then, its place stayed empty for good."""
+    start, failed = ForkServerProcess.start, []
+
+    def refused(self):
+        if len(failed) < 2:
+            failed.append(self)
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+        start(self)
+
+    async def work():
+        async with running() as (_, client):
+            monkeypatch.setattr(pool_module, "PAUSES", (0.01,))
+            monkeypatch.setattr(ForkServerProcess, "start", refused)
+            response, _ = await post(client, "die")
+            end = time.monotonic() + 60
+            while response.status_code != 200 and time.monotonic() < end:
+                await asyncio.sleep(0.05)
+                response, _ = await post(client)
+            assert (response.status_code, len(failed)) == (200, 2)
 
     asyncio.run(work())
 

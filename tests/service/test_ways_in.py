@@ -1,6 +1,8 @@
 """Ways in over HTTP: archives in parts, feeds and sources, what arrived, an author forgotten."""
 
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from newsstand import newsstand, page, rss
@@ -10,6 +12,7 @@ from servers import HTTP, KEY, Server
 from hashnews.news.store import NewsStore
 from hashnews.posts.networks.events import FollowSettings
 from hashnews.posts.networks.sources import add_source, pause_source, source_states
+from hashnews.service.ways_in import MOST_SEARCHES
 from hashnews.service.ways_store import WaysStore
 
 
@@ -132,6 +135,42 @@ def test_a_site_is_followed_by_its_feed_paused_and_removed(fetching, stand):
     assert gone.json() == {"address": url, "forgotten": 0}
     assert feed() is None
     assert any(line["source"] == url for line in state(fetching)["arrivals"])
+
+
+def test_a_site_given_twice_at_once_is_looked_at_once_and_only_so_many_at_once(fetching, stand):
+    """The second of two clicks was an internal error, and each one a process."""
+    address, go_on = f"{stand.url}/twice.xml", threading.Event()
+
+    def slow(handler):
+        go_on.wait(60)
+        content = rss(3)
+        handler.send_response(200)
+        handler.send_header("Content-Length", str(len(content)))
+        handler.end_headers()
+        handler.wfile.write(content)
+
+    def add(site):
+        return fetching.client.post("/v1/ways", json={"address": site})
+
+    stand["/twice.xml"] = slow
+    others = [f"{stand.url}/{n}.xml" for n in range(MOST_SEARCHES - 1)]
+    stand.laid_out |= {f"/{n}.xml": slow for n in range(MOST_SEARCHES - 1)}
+    with ThreadPoolExecutor() as threads:
+        try:
+            asked = [threads.submit(add, site) for site in (address, address, *others)]
+            looked = {address, *others}
+            until(lambda: {one["address"] for one in state(fetching)["searches"]} >= looked)
+            assert add(f"{stand.url}/one-more.xml").status_code == 409
+        finally:
+            go_on.set()
+        assert [one.result().status_code for one in asked] == [200] * len(asked)
+
+    def removed(site):
+        return fetching.client.delete("/v1/ways", params={"address": site}).status_code == 200
+
+    for site in looked:
+        until(lambda site=site: removed(site))
+    assert not {one["address"] for one in state(fetching)["searches"]} & looked
 
 
 def test_a_source_is_followed_paused_and_removed(fetching):

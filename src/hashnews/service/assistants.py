@@ -17,20 +17,23 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ToolAnnotations
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from hashnews import __version__
 from hashnews.errors import HashNewsError
 from hashnews.news.search import search
 from hashnews.records import Answer, Explained, Post, parse_time, write_time
 from hashnews.retrieve.trends import trends
+from hashnews.service.connection import BoundedProtocol
 from hashnews.service.keys import without_key
 from hashnews.service.names import not_for_us
 from hashnews.service.settings import LARGEST_BODY, LONGEST_POST, MOST_SUGGESTIONS
 from hashnews.suggest.pipeline import HashNews
 
 T = TypeVar("T")
+BODY_SECONDS = 10.0  # that the body of a request may take
 INSTRUCTIONS = (
     "HashNews suggests hashtags for a microblog post from the news published before it and from "
     "earlier posts, each with its reason. It suggests nothing where nothing fits: then use no "
@@ -210,30 +213,64 @@ def serve_assistants(
     if transport == "stdio":
         server.run("stdio")
         return
-    app = server.streamable_http_app(
-        host=host, stateless_http=True, json_response=True, max_request_body_size=LARGEST_BODY
-    )
-    guarded = Guarded(app, {host, *names}, keys)
-    uvicorn.run(guarded, host=host, port=port, log_level="warning", server_header=False)
+    app = server.streamable_http_app(host=host, stateless_http=True, json_response=True)
+    uvicorn.run(
+        Guarded(app, {host, *names}, keys), host=host, port=port, http=BoundedProtocol, ws="none",
+        log_level="warning", server_header=False,
+    )  # fmt: skip
 
 
 class Guarded:
-    """Lets in what is for us and carries a key, if one is needed."""
+    """Lets in what is for us, carries a key, if one is needed, and is all there in time."""
 
     def __init__(self, app: ASGIApp, names: Collection[str], keys: Collection[str]):
         self._app, self._names, self._keys = app, names, keys
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
-        if scope["type"] == "http":
-            headers = Headers(scope=scope)
-            no = not_for_us(headers, scope["method"], self._names)
-            no = no or without_key(headers, self._keys)
-            if no is not None:
-                told = JSONResponse({"error": no.detail}, no.status_code, no.headers)
-                await told(scope, receive, send)
-                return
-        await self._app(scope, receive, send)
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        no = not_for_us(headers, scope["method"], self._names)
+        no = no or without_key(headers, self._keys)
+        if no is None:
+            try:
+                async with asyncio.timeout(BODY_SECONDS):
+                    body = await _whole_body(receive)
+            except TimeoutError:
+                no = HTTPException(408, "the request took too long to arrive")
+            except HTTPException as error:
+                no = error
+        if no is not None:
+            told = JSONResponse({"error": no.detail}, no.status_code, no.headers)
+            await told(scope, receive, send)
+            return
+        await self._app(scope, _again(body, receive), send)
+
+
+async def _whole_body(receive: Receive) -> Message:
+    """The body of a request as one message, up to a limit."""
+    body = b""
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            return message
+        body += message.get("body", b"")
+        if len(body) > LARGEST_BODY:
+            raise HTTPException(413, f"the request is larger than {LARGEST_BODY:,} bytes")
+        if not message.get("more_body", False):
+            return {"type": "http.request", "body": body, "more_body": False}
+
+
+def _again(message: Message, receive: Receive) -> Receive:
+    """What was received already, then whatever follows it."""
+    first = [message]
+
+    async def both() -> Message:
+        return first.pop() if first else await receive()
+
+    return both
 
 
 def _post(text: str, at: str | None, user: str | None) -> Post:

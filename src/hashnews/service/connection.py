@@ -11,8 +11,10 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from hashnews.portable import most_files
+
 HEAD_SECONDS = 10.0
-MOST_CONNECTIONS = 800  # of 1,024 files, the usual limit of a process
+MOST_CONNECTIONS = min(800, (most_files() or 1024) * 3 // 4)  # the rest is for our own files
 LATE = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
 

@@ -42,10 +42,19 @@ class Process:
         # Not forked from the service itself: that would copy what it has open.
         context = get_context("forkserver")
         context.set_forkserver_preload(["hashnews.service.shared"])
-        self._socket, theirs = socket.socketpair()
-        self._process = context.Process(target=_serve, args=(theirs, make, arguments), daemon=True)
-        self._process.start()
-        theirs.close()
+        try:
+            self._socket, theirs = socket.socketpair()
+        except OSError as error:
+            raise _none_starts(error) from None
+        about = (theirs, make, arguments)
+        self._process = context.Process(target=_serve, args=about, daemon=True)
+        try:
+            self._process.start()
+        except (OSError, EOFError) as error:
+            self._socket.close()
+            raise _none_starts(error) from None
+        finally:
+            theirs.close()
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
         self._calling = asyncio.Lock()
         self.pid = self._process.pid
@@ -108,6 +117,11 @@ class Process:
         reader = self._streams[0]
         (length,) = LENGTH.unpack(await reader.readexactly(LENGTH.size))
         return pickle.loads(await reader.readexactly(length))
+
+
+def _none_starts(error: Exception) -> ProcessDied:
+    """No more files, no memory: it may be had later."""
+    return ProcessDied(f"no process can be started: {error}")
 
 
 def _serve(theirs: socket.socket, make: Callable[..., Any], arguments: tuple[Any, ...]) -> None:

@@ -59,7 +59,7 @@ def _server(pool: Pool) -> uvicorn.Server:
 
     return _Server(
         uvicorn.Config(
-            create_app(pool), lifespan="off", http=BoundedProtocol, log_config=None,
+            create_app(pool), lifespan="off", http=BoundedProtocol, ws="none", log_config=None,
             access_log=False, server_header=False, proxy_headers=False, backlog=BACKLOG,
             timeout_graceful_shutdown=GRACE, timeout_keep_alive=KEEP_ALIVE,
         )

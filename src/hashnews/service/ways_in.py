@@ -38,6 +38,7 @@ PARTS = f"{WAYS}/parts"
 FINDING = 120.0  # seconds to find the feed of a site
 PATIENCE = 0.6  # of the time for a request: then the search goes on by itself
 SEARCHES = 5  # that found nothing and are still told
+MOST_SEARCHES = 4  # at once: each is a process
 BYTES = {
     "requestBody": {
         "required": True,
@@ -66,7 +67,7 @@ def add_ways(app: FastAPI, pool: Pool, gate: Gate) -> None:
     asking = {**route, "responses": ASKING | described(404, 409)}
     uploads = Uploads(pool.settings.news)
     searches: dict[str, str | None] = {}  # sites, and why no feed was found
-    at_work: set[asyncio.Task[Any]] = set()
+    at_work: dict[str, asyncio.Task[Any]] = {}  # the search for each site
 
     async def ask(what: str, *arguments: Any) -> Any:
         told = await pool.ask_news("ways", what, *arguments)
@@ -99,17 +100,24 @@ def add_ways(app: FastAPI, pool: Pool, gate: Gate) -> None:
             private = pool.settings.allow_private
             told = await ask("add_source", address, given.user, private)
         else:
-            search = asyncio.create_task(_find_and_add(address))
-            at_work.add(search)  # it goes on though the client may not wait for it
-            search.add_done_callback(at_work.discard)
+            search = _search(address)
             await asyncio.wait([search], timeout=PATIENCE * pool.settings.seconds)
             if not search.done():
                 return AddedWay(address=address, title="", added=False, searching=True)
             told = search.result()
             if "refused" in told:
-                del searches[address]
+                searches.pop(address, None)
                 raise refusal(422, told["refused"])
         return AddedWay.model_validate(told)
+
+    def _search(site: str) -> asyncio.Task[Any]:
+        """Look for the feed of a site, once at a time; though the client may not wait for it."""
+        if site not in at_work:
+            if len(at_work) >= MOST_SEARCHES:
+                raise refusal(409, f"{MOST_SEARCHES} sites are looked at: wait for one to end")
+            at_work[site] = asyncio.create_task(_find_and_add(site))
+            at_work[site].add_done_callback(lambda _: at_work.pop(site))
+        return at_work[site]
 
     async def _find_and_add(site: str) -> Any:
         searches[site] = None
@@ -122,7 +130,7 @@ def add_ways(app: FastAPI, pool: Pool, gate: Gate) -> None:
             for old in list(searches)[:-SEARCHES]:
                 del searches[old]
             return found
-        del searches[site]
+        searches.pop(site, None)
         return await pool.ask_news("ways", "add_feed", found["url"], found["title"])
 
     @app.post(f"{WAYS}/pause", **asking)
