@@ -52,7 +52,7 @@ MISTAKES = [
     ("retrieve posts.jsonl", USAGE, "say where the contexts go: -o FILE"),
     ("evaluate absent.jsonl --posts absent.jsonl", OURS, "absent.jsonl"),
     ("serve --port 99999", USAGE, "99999 is not in the range 0<=x<=65535"),
-    ("serve --key-file absent", OURS, "absent: the key cannot be read"),
+    ("serve --key-file absent", OURS, "absent: there is no such file: put a key into it"),
     ("entities hello --finder spacy", USAGE, "'fast', 'tagger'"),
 ]
 
