@@ -118,8 +118,9 @@ async function lookAtRise() {
   lookingAtRise?.abort();
   const mine = (lookingAtRise = new AbortController());
   try {
-    const found = await api.trends(time.asOf(), mine.signal);
-    if (mine === lookingAtRise) showRising(found, composer.insert, (hashtag) => composer.toggle(hashtag));
+    const moment = time.asOf();
+    const found = await api.trends(moment, mine.signal);
+    if (mine === lookingAtRise) showRising(found, moment === null, composer.insert, (hashtag) => composer.toggle(hashtag));
   } catch (error) {
     if (error.name === "AbortError" || mine !== lookingAtRise) return;
     if (isKeyMissing(error)) return showNoRising("It needs the key.");
