@@ -2,7 +2,18 @@
 
 import re
 
-from browsing import POST, expect, needs_chromium, pick_network, settled, shown, text_of, write
+from browsing import (
+    POST,
+    expect,
+    needs_chromium,
+    pick_network,
+    row,
+    settled,
+    shown,
+    text_of,
+    travel,
+    write,
+)
 
 pytestmark = needs_chromium
 
@@ -71,7 +82,7 @@ def test_words_of_a_variant_become_the_variant(visit):
         }
         route.fulfill(json=answer)
 
-    page.route("**/suggest*", with_variants)
+    page.route("**/v1/suggest*", with_variants)
     write(page)
     first = page.locator("#chips li.suggestion").first
     turn = first.locator(".turn")
@@ -97,3 +108,69 @@ def test_seen_from_now_no_time_is_told(visit):
     expect(page.locator("#when")).to_have_text("Now")
     expect(page.locator("#rising-empty")).to_have_text("Nothing is on the rise.")
     expect(page.locator("#rising-when")).to_have_text("")
+
+
+def test_a_new_answer_leaves_the_keyboard_where_it_is(visit):
+    page = visit()
+    write(page)
+    for part in (".tag.first", ".turn", ".ask"):
+        button = row(page, "#GeorgeFloyd").locator(part)
+        button.focus()
+        old = button.element_handle()
+        hour = {".tag.first": 21, ".turn": 22, ".ask": 23}[part]
+        travel(page, f"2020-05-29T{hour}:00")
+        page.wait_for_function("old => !old.isConnected", arg=old)
+        expect(row(page, "#GeorgeFloyd").locator(part)).to_be_focused()
+
+
+def test_what_arrives_waits_until_why_has_been_read(visit):
+    page = visit()
+    write(page)
+    asked, held = [], {"posts": 98}
+    page.on("request", lambda one: asked.append(one.url) if "/suggest" in one.url else None)
+    page.route("**/ready", lambda route: route.fulfill(json=route.fetch().json() | held))
+    ask = page.locator(".ask").first
+    ask.click()
+    with page.expect_response("**/ready"):
+        held["posts"] += 1
+    with page.expect_response("**/ready"):
+        pass
+    page.wait_for_timeout(500)
+    assert asked == []
+    with page.expect_request("**/v1/suggest*"):
+        ask.click()
+
+
+def test_a_language_model_comes_after_the_answer(visit):
+    """The page is quick without it, says that there is one, and a failure of it changes nothing."""
+    page = visit()
+    expect(page.locator("#with-model")).to_be_hidden()
+    page.route("**/ready", lambda route: route.fulfill(json=route.fetch().json() | {"llm": True}))
+    asked, told = [], {"status": 200}
+
+    def suggest(route):
+        asked.append(route.request.url.rpartition("llm=")[2])
+        answer = route.fetch().json()
+        if asked[-1] == "true":
+            answer["suggestions"][-1]["hashtag"] = "#FromTheModel"
+            route.fulfill(status=told["status"], json=answer)
+        else:
+            route.fulfill(json=answer)
+
+    page.route("**/v1/suggest*", suggest)
+    page.reload()
+    expect(page.locator("#with-model")).to_be_visible()
+    write(page)
+    first = shown(page)
+    assert asked == ["false"]
+    expect(page.locator("#chips")).to_contain_text("#FromTheModel")
+    assert asked == ["false", "true"]
+    assert shown(page)[:-1] == first[:-1]
+    told["status"] = 500
+    page.locator("#post").fill("Hong Kong will not be silent, Beijing")
+    expect(page.locator("#chips")).to_contain_text("#HongKong")
+    with page.expect_response(lambda one: one.url.endswith("llm=true")):
+        pass
+    expect(page.locator("#problem")).to_be_hidden()
+    expect(page.locator("#chips")).to_contain_text("#HongKong")
+    page.errors[:] = [error for error in page.errors if "500" not in error]

@@ -54,7 +54,7 @@ const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}.`;
 const send = (path, content, options = {}) =>
   ask(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(content), ...options });
 
-export const suggest = (post, signal) => send("/v1/suggest?n=5", post, { signal });
+export const suggest = (post, withModel, signal) => send(`/v1/suggest?n=5&llm=${withModel}`, post, { signal });
 
 export function trends(at, signal) {
   const when = at === null ? "" : `&at=${encodeURIComponent(new Date(at).toISOString())}`;

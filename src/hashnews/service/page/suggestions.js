@@ -12,7 +12,10 @@ export function startSuggestions(given) {
   $("chips").addEventListener("keydown", pressed);
 }
 
+export const isRead = () => $("chips").querySelector('.ask[aria-expanded="true"]') !== null;
+
 export function showSuggestions(answer, chosen) {
+  const held = $("chips").contains(document.activeElement) ? document.activeElement : null;
   const open = $("chips").querySelector('.ask[aria-expanded="true"]')?.closest("li").dataset.hashtag;
   const found = answer?.suggestions ?? [];
   const offered = found.flatMap(({ hashtag, variants }) => [hashtag, ...variants]);
@@ -23,6 +26,13 @@ export function showSuggestions(answer, chosen) {
   );
   for (const item of $("chips").children) if (item.dataset.hashtag === open) item.querySelector(".ask")?.click();
   mark();
+  if (held) focusAgain(held.className, held.closest("[data-hashtag]").dataset.hashtag);
+}
+
+// Nobody is torn from where the keyboard was: the same button of the same hashtag, or else its first.
+function focusAgain(kind, hashtag) {
+  const alike = [...$("chips").querySelectorAll("button")].filter((one) => one.closest("[data-hashtag]").dataset.hashtag === hashtag);
+  (alike.find((one) => one.className === kind) ?? alike[0] ?? $("post")).focus({ preventScroll: true });
 }
 
 // What is chosen already, and which words of the text could become a hashtag.
