@@ -62,7 +62,7 @@ MISTAKES = [
     ("evaluate absent.jsonl --posts absent.jsonl", OURS, "absent.jsonl"),
     ("serve --fetch", OURS, "run hashnews feeds add SITE"),
     ("serve --port 99999", USAGE, "99999 is not in the range 0<=x<=65535"),
-    ("serve --key-file absent", OURS, "absent: the key cannot be read"),
+    ("serve --key-file absent", OURS, "absent: there is no such file: put a key into it"),
     ("entities hello --finder spacy", USAGE, "'fast', 'tagger'"),
 ]
 

@@ -22,6 +22,7 @@ def test_every_width(visit, width):
     for network in ("Bluesky", "Mastodon"):
         pick_network(page, network)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.locator("#networks").evaluate("all => all.scrollWidth <= all.clientWidth")
     small = page.locator("button:visible, a.button:visible").evaluate_all(
         "all => all.filter(one => one.getBoundingClientRect().height < 24)"
         ".map(one => one.outerHTML.slice(0, 100))"
@@ -99,3 +100,19 @@ def test_the_api_can_be_tried(visit):
     card.locator("summary").click()
     card.locator("button").click()
     expect(card.locator("pre")).to_contain_text("#GeorgeFloyd")
+    expect(card.locator("p code").first).to_have_text("created_at")
+    assert "`" not in page.locator("main").inner_text()
+
+
+def test_what_turns_words_stands_beside_its_hashtag(visit):
+    page = visit()
+    write(page)
+    floyd = row(page, "#GeorgeFloyd")
+    tag, turn = (floyd.locator(part).bounding_box() for part in (".tag.first", ".turn"))
+    assert tag["y"] < turn["y"] + turn["height"] / 2 < tag["y"] + tag["height"]
+
+
+def test_without_a_mouse_nothing_asks_to_be_dragged(visit):
+    expect(visit().locator("#bookmarklet")).to_be_visible()
+    phone = visit(viewport=PHONE, has_touch=True, is_mobile=True)
+    expect(phone.locator("#bookmarklet")).to_be_hidden()

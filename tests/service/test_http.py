@@ -205,6 +205,14 @@ def test_what_is_refused(http, body, status, code):
     assert len(error["message"]) < 1000
 
 
+def test_who_forgets_to_say_that_it_is_json_is_told(http):
+    """As `curl -d` does, which calls everything a form."""
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    answer = http.post("/v1/suggest", content=b'{"text": "Rain in Utopia"}', headers=form)
+    told = "body: send a JSON object, with Content-Type: application/json"
+    assert (answer.status_code, answer.json()["error"]["message"]) == (422, told)
+
+
 def test_a_body_in_pieces_is_limited_too(http):
     pieces = (b'{"text": "' if n == 0 else b"x" * 65536 for n in range(10))
     json = {"Content-Type": "application/json"}

@@ -173,6 +173,9 @@ def keys(file: Path | None, variable: str) -> tuple[str, ...]:
         return tuple(filter(None, [os.environ.get(variable)]))
     try:
         lines = file.read_text("utf-8").splitlines()
+    except FileNotFoundError:
+        told = "there is no such file: put a key into it, 16 characters or more"
+        raise ConfigError(f"{file}: {told}") from None
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{file}: the key cannot be read: {error}") from None
     return tuple(filter(None, map(str.strip, lines)))

@@ -26,6 +26,11 @@ TITLES = frozenset(
     "madam mayor minister miss mr mrs ms officer pope premier president prime prince princess prof "
     "professor queen rep representative rev secretary sen senator sgt sheikh sir sister".split()
 )
+# Those that stand before people only: no General Motors, Captain America, Duke University.
+OF_PEOPLE = frozenset(
+    "ambassador archbishop bishop cardinal chancellor congressman congresswoman councillor dr gov "
+    "governor mr mrs ms pope president prof professor rep rev sen senator sgt sheikh sir".split()
+)
 Articles = Mapping[str, frozenset[int]]  # by name: which articles say it
 
 
@@ -95,19 +100,27 @@ def name_families(said: Articles) -> dict[str, set[str]]:
 
     `pell` and `cardinal pell` are `george pell` where most articles that say them say that, too;
     `trump` is `donald trump`, for it stands beside that more often than beside `melania trump`.
+    Headlines say only one of them. There a title tells that a name is somebody's: `president trump`
+    makes `trump` a person, who is the one that most articles give a first name.
     """
     bare = {name: _without_title(name) for name in said}
     ends: dict[str, list[str]] = {}  # names by what they end in
     for name, tokens in bare.items():
         for at in range(1, len(tokens)):
             ends.setdefault(" ".join(tokens[at:]), []).append(name)
+    people = {tokens[-1] for name, tokens in bare.items() if _has_title_of_people(name, tokens)}
     head = {}
     for name, tokens in bare.items():
         longer = ends.get(" ".join(tokens), [])
         shared = {other: len(said[name] & said[other]) for other in longer if other != name}
         best = max(shared, key=lambda other: (shared[other], other), default=None)
         near = best is not None and shared[best] >= SHARED * len(said[name])
-        head[name] = best if best is not None and near else name
+        if best is not None and near:
+            head[name] = best
+        elif len(tokens) == 1 and tokens[0] in people:
+            head[name] = _person(tokens[0], longer, said) or name
+        else:
+            head[name] = name
     families: dict[str, set[str]] = {}
     for name in said:
         families.setdefault(_last(head, name), set()).add(name)
@@ -119,6 +132,20 @@ def _without_title(name: str) -> list[str]:
     while len(tokens) > 1 and tokens[0].rstrip(".") in TITLES:
         tokens = tokens[1:]
     return tokens
+
+
+def _has_title_of_people(name: str, bare: list[str]) -> bool:
+    titles = name.split()[: -len(bare)]
+    return len(bare) == 1 and bool(titles) and titles[-1].rstrip(".") in OF_PEOPLE
+
+
+def _person(surname: str, longer: Collection[str], said: Articles) -> str | None:
+    """Whom a surname means: the one full name, or that of most articles; else the surname."""
+    if not longer:
+        return surname if surname in said else None
+    best = max(longer, key=lambda name: (len(said[name]), name))
+    others = frozenset[int]().union(*(said[name] for name in longer)) - said[best]
+    return best if len(others) < len(said[best]) else None
 
 
 def _last(head: Mapping[str, str], name: str) -> str:

@@ -202,7 +202,7 @@ def _state(app: FastAPI, pool: Pool) -> None:
             raise not_now(STARTING)
         return Ready(
             status="ready", version=__version__, **pool.news._asdict(),
-            sample=pool.settings.news is None,
+            sample=pool.settings.news is None, llm=pool.llm is not None,
         )  # fmt: skip
 
     @app.get(

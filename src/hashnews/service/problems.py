@@ -209,6 +209,8 @@ def _detail(problem: dict[str, Any]) -> Detail:
     """Where and what, without the input: it may be long, and it may not even be Unicode."""
     where = ".".join(str(part) for part in problem["loc"])
     said = str(problem["msg"]).removeprefix("Value error, ")
+    if problem["loc"] == ("body",) and problem.get("type") == "model_attributes_type":
+        said = "send a JSON object, with Content-Type: application/json"
     clean = f"{where}\n{said}".encode("utf-8", "backslashreplace").decode()[:500]
     where, _, said = clean.partition("\n")
     return Detail(where=where, message=said)

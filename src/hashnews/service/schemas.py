@@ -376,6 +376,7 @@ class Ready(BaseModel):
             "newest": "2020-06-08T21:00:00Z",
             "posts": 99,
             "sample": True,
+            "llm": False,
         }
     )
 
@@ -393,3 +394,5 @@ class Ready(BaseModel):
     """How many are remembered."""
     sample: bool
     """Whether it is the shipped sample, which is read only."""
+    llm: bool
+    """Whether there is a language model, too: it reads the posts that are asked about."""

@@ -1,6 +1,6 @@
 // Talking to the service: a refusal becomes a ServiceError with a message for people.
 
-import { keep, recall } from "/page/kept.js";
+import { TAB, keep, recall } from "/page/kept.js";
 
 export class ServiceError extends Error {
   constructor(message, wait = 0, status = 0) {
@@ -12,26 +12,15 @@ export class ServiceError extends Error {
 
 // The keys of the service, where it has any. The one that reads stays in the browser, so that it is
 // asked for once; the one that writes goes with the tab. Where one is missing, the other may do.
-const OF_TAB = "hashnews.key";
 let readKey = recall("key", null);
-let writeKey = null;
-try {
-  writeKey = sessionStorage.getItem(OF_TAB);
-} catch {
-  // a browser that keeps nothing: it is asked for again
-}
+let writeKey = recall("key", null, TAB);
 
 export function useReadKey(key) {
   keep("key", (readKey = key));
 }
 
 export function useKey(key) {
-  writeKey = key;
-  try {
-    sessionStorage.setItem(OF_TAB, key);
-  } catch {
-    // then the next page asks again
-  }
+  keep("key", (writeKey = key), TAB);
 }
 
 function withKey(path, options) {
@@ -55,11 +44,9 @@ async function ask(path, options = {}) {
   }
   if (response.ok && content !== null) return content;
   const problem = content?.error;
-  if (response.status === 503) {
-    const wait = Number(response.headers.get("Retry-After")) || 1;
-    throw new ServiceError(sentence(problem?.message ?? "the service is busy"), wait);
-  }
-  throw new ServiceError(sentence(problem?.message ?? `the service answered ${response.status}`), 0, response.status);
+  const isBusy = [429, 503].includes(response.status);
+  const wait = isBusy ? Number(response.headers.get("Retry-After")) || 1 : 0;
+  throw new ServiceError(sentence(problem?.message ?? `the service answered ${response.status}`), wait, response.status);
 }
 
 const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}.`;
@@ -67,7 +54,7 @@ const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}.`;
 const send = (path, content, options = {}) =>
   ask(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(content), ...options });
 
-export const suggest = (post, signal) => send("/v1/suggest?n=5", post, { signal });
+export const suggest = (post, withModel, signal) => send(`/v1/suggest?n=5&llm=${withModel}`, post, { signal });
 
 export function trends(at, signal) {
   const when = at === null ? "" : `&at=${encodeURIComponent(new Date(at).toISOString())}`;

@@ -10,6 +10,8 @@ import * as time from "/page/time.js";
 import { showLearnt, startWays } from "/page/ways.js";
 
 const PAUSE = 150; // milliseconds without a key before the service is asked
+const SETTLED = 700; // and before its language model is, where it has one
+const REST = 30_000; // at least between two questions to it about the same post
 const LOOK = 2000; // milliseconds between two looks for what came in
 const FEW = 4; // hashtags shown however unsure they are
 const UNSURE = 0.01;
@@ -23,14 +25,16 @@ const EXAMPLES = [
 
 let answer = null;
 let asked = null; // what the answer on the page is for
+let answeredAt = 0;
 let isSample = false;
+let hasModel = false;
 let held = ""; // what the service held when it was looked at
 let running = null;
 let retryTimer = null;
 
 // ----- asking -----
 
-async function ask() {
+async function ask(withModel = false) {
   clearTimeout(retryTimer);
   const moment = time.asOf();
   const wanted = {
@@ -50,13 +54,12 @@ async function ask() {
   const mine = (running = new AbortController());
   $("suggestions").setAttribute("aria-busy", "true");
   try {
-    const found = await api.suggest(wanted, mine.signal);
+    const found = await api.suggest(wanted, withModel, mine.signal);
     if (mine !== running) return; // a later question is on its way
-    found.suggestions = found.suggestions.filter(({ score }, at) => at < FEW || score >= UNSURE);
-    answer = found;
     asked = question;
     showProblem(null);
-    show();
+    take(found);
+    if (hasModel && !withModel) askModelSoon(wanted, mine);
     say(found.suggestions.length ? `${plural(found.suggestions.length, "hashtag")} suggested` : "Nothing fits");
   } catch (error) {
     if (error.name === "AbortError" || mine !== running) return;
@@ -71,9 +74,27 @@ async function ask() {
 
 const askSoon = later(PAUSE, ask);
 
-function again() {
+// A language model takes its time: what it adds comes after the answer, or not at all.
+const askModelSoon = later(SETTLED, async (wanted, mine) => {
+  if (mine !== running) return;
+  try {
+    const found = await api.suggest(wanted, true, mine.signal);
+    if (mine === running && !suggestions.isRead()) take(found);
+  } catch {
+    // the answer without it stands
+  }
+});
+
+function take(found) {
+  found.suggestions = found.suggestions.filter(({ score }, at) => at < FEW || score >= UNSURE);
+  answer = found;
+  answeredAt = Date.now();
+  show();
+}
+
+function again(withModel = false) {
   asked = null;
-  askSoon();
+  askSoon(withModel);
 }
 
 function showProblem(error) {
@@ -118,8 +139,9 @@ async function lookAtRise() {
   lookingAtRise?.abort();
   const mine = (lookingAtRise = new AbortController());
   try {
-    const found = await api.trends(time.asOf(), mine.signal);
-    if (mine === lookingAtRise) showRising(found, composer.insert, (hashtag) => composer.toggle(hashtag));
+    const moment = time.asOf();
+    const found = await api.trends(moment, mine.signal);
+    if (mine === lookingAtRise) showRising(found, moment === null, composer.insert, (hashtag) => composer.toggle(hashtag));
   } catch (error) {
     if (error.name === "AbortError" || mine !== lookingAtRise) return;
     if (isKeyMissing(error)) return showNoRising("It needs the key.");
@@ -210,7 +232,7 @@ async function begin() {
     setTimeout(begin, 1000 * (error.wait || 3));
     return;
   }
-  take(found);
+  learn(found);
   showExamples();
   show();
   lookAtRise();
@@ -218,22 +240,30 @@ async function begin() {
   setTimeout(keepUp, LOOK);
 }
 
-function take(found) {
+function learn(found) {
   isSample = found.sample;
+  hasModel = found.llm;
+  $("with-model").hidden = !hasModel;
   held = JSON.stringify(found);
   time.setSpan(found);
   showLearnt(found);
 }
 
-// What came in or went meanwhile may change the answer.
+let isStale = false;
+
+// What came in or went meanwhile may change the answer; not under the eyes of who reads why.
 async function keepUp() {
   if (!document.hidden) {
     try {
       const found = await api.ready();
       if (JSON.stringify(found) !== held) {
-        take(found);
+        learn(found);
         lookAtRise();
-        again();
+        isStale = true;
+      }
+      if (isStale && !suggestions.isRead() && Date.now() - answeredAt >= (hasModel ? REST : 0)) {
+        isStale = false;
+        again(hasModel);
       }
     } catch {
       // whoever writes will be told
@@ -260,6 +290,6 @@ startKey();
 startWays(say);
 takeOver();
 addEventListener("hashchange", takeOver);
-$("retry").addEventListener("click", again);
+$("retry").addEventListener("click", () => again());
 document.addEventListener("keydown", pressed);
 begin();

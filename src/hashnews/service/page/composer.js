@@ -1,7 +1,7 @@
 // The composer: the text, the network it is for, the hashtags chosen, and ways to take it there.
 
 import { $, element, plural } from "/page/dom.js";
-import { keep, recall } from "/page/kept.js";
+import { TAB, keep, recall } from "/page/kept.js";
 import { MOST_BESIDE, NETWORKS, USUAL_SERVER, serverName } from "/page/networks.js";
 import * as post from "/page/post.js";
 
@@ -22,22 +22,27 @@ export const chosenHashtags = () => [...chosen.keys(), ...beside];
 export function textChanged() {
   const text = $("post").value;
   for (const hashtag of chosen.keys()) if (!post.has(text, hashtag)) chosen.delete(hashtag);
+  keep("draft", { text, chosen: [...chosen], beside }, TAB);
   $("copy").disabled = !text.trim();
   showCount(text);
   showShare(text);
   changed();
 }
 
-export function setText(text) {
-  $("post").value = text;
-  textChanged();
+// Write a text into the box; the cursor stays by the words it stood at.
+function write(text) {
+  const box = $("post");
+  const [start, end] = [box.selectionStart, box.selectionEnd].map((at) => post.moved(at, box.value, text));
+  box.value = text;
+  box.setSelectionRange(start, end);
 }
 
 export function startOver(text) {
   chosen.clear();
   beside = [];
   showBeside();
-  setText(text);
+  $("post").value = text;
+  textChanged();
 }
 
 // Put words where the cursor is.
@@ -46,9 +51,20 @@ export function insert(words) {
   const [start, end] = [box.selectionStart, box.selectionEnd];
   const left = box.value.slice(0, start);
   const gap = left && !/\s$/.test(left) ? " " : "";
-  setText(`${left}${gap}${words} ${box.value.slice(end).replace(/^ /, "")}`);
+  box.value = `${left}${gap}${words} ${box.value.slice(end).replace(/^ /, "")}`;
+  textChanged();
   box.focus();
   box.selectionStart = box.selectionEnd = start + gap.length + words.length + 1;
+}
+
+// The page loaded anew goes on where it was.
+function goOn() {
+  const draft = recall("draft", null, TAB);
+  if (!draft) return;
+  $("post").value = draft.text;
+  draft.chosen.forEach(([hashtag, was]) => chosen.set(hashtag, was));
+  beside = draft.beside;
+  showBeside();
 }
 
 // ----- hashtags -----
@@ -79,7 +95,7 @@ function add(hashtag) {
   if (isBeside()) {
     if (beside.length < MOST_BESIDE) beside.push(hashtag);
   } else {
-    $("post").value = post.add($("post").value, hashtag);
+    write(post.add($("post").value, hashtag));
     chosen.set(hashtag, "");
   }
 }
@@ -88,7 +104,7 @@ function takeOut(hashtag) {
   const was = [...chosen].find(([other]) => post.same(other, hashtag))?.[1];
   for (const other of chosen.keys()) if (post.same(other, hashtag)) chosen.delete(other);
   beside = beside.filter((other) => !post.same(other, hashtag));
-  $("post").value = post.remove($("post").value, hashtag, was);
+  write(post.remove($("post").value, hashtag, was));
 }
 
 // Write a hashtag where the text says its words.
@@ -96,7 +112,8 @@ export function turn(hashtag, words) {
   if (has(hashtag) || post.place($("post").value, words) === null) return false;
   const { text, was } = post.turn($("post").value, hashtag, words);
   chosen.set(hashtag, was);
-  setText(text);
+  write(text);
+  textChanged();
   said(`${hashtag} written in the text`);
   return true;
 }
@@ -237,5 +254,6 @@ export function startComposer(actions) {
   $("copy").addEventListener("click", copy);
   $("beside-copy").addEventListener("click", () => copyFrom($("beside-copy"), beside.map((tag) => tag.slice(1)).join(" ")));
   showNetwork();
+  goOn();
   textChanged();
 }

@@ -34,13 +34,16 @@ function limits(schema) {
   return Object.entries(told).flatMap(([name, words]) => (known[name] === undefined ? [] : [`${words} ${known[name].toLocaleString("en")}`])).join(", ");
 }
 
+// A text, what stands between backticks as code.
+const withCode = (text) => text.split("`").map((part, at) => (at % 2 ? element("code", {}, part) : part));
+
 function fields(title, rows) {
   if (!rows.length) return null;
   const cells = rows.map(([name, schema, needed, what]) =>
     element("tr", {},
       element("td", {}, element("code", {}, name), needed ? " *" : ""),
       element("td", {}, typeOf(schema)),
-      element("td", { class: "dim" }, [what?.replace(/\.$/, ""), limits(schema)].filter(Boolean).join("; ")),
+      element("td", { class: "dim" }, ...withCode([what?.replace(/\.$/, ""), limits(schema)].filter(Boolean).join("; "))),
     ));
   const heads = ["Name", "Type", "About"].map((text) => element("th", { scope: "col" }, text));
   return element("div", {}, element("h3", {}, title), element("table", {}, element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...cells)));
@@ -98,7 +101,7 @@ function card(method, path, operation) {
   const others = Object.keys(operation.responses).filter((status) => status !== "200");
   return element("section", { class: "card" },
     element("h2", {}, element("span", { class: "method" }, method.toUpperCase()), element("code", {}, path)),
-    element("p", {}, operation.description ?? operation.summary),
+    element("p", {}, ...withCode(operation.description ?? operation.summary)),
     fields("Parameters", parameters),
     body ? fields("Body (JSON)", properties(body)) : null,
     given ? fields("Answer (JSON)", properties(given)) : null,

@@ -8,10 +8,21 @@ export const same = (one, other) => key(one) === key(other);
 export const tags = (text) => text.match(HASHTAG) ?? [];
 export const has = (text, hashtag) => tags(text).some((tag) => same(tag, hashtag));
 
+// The text with a hashtag at its end; who had left a space to write on has one again.
 export function add(text, hashtag) {
   const said = text.trimEnd();
-  return said ? `${said} ${hashtag}` : hashtag;
+  return said ? `${said} ${hashtag}${said === text ? "" : " "}` : hashtag;
 }
+
+// Where a cursor stands once a text has changed: by the words it stood at.
+export function moved(at, text, changed) {
+  const isInWords = at < text.length || /\S$/.test(text);
+  if (isInWords && changed.startsWith(text.slice(0, at))) return at;
+  return Math.max(0, changed.length - (text.length - at));
+}
+
+// The words of a hashtag as it is written: #SuperBowlLVI is Super, Bowl, LVI.
+export const wordsOf = (hashtag) => hashtag.match(/\p{Lu}+(?!\p{Ll})|\p{Lu}?[\p{Ll}\p{M}]+|[\p{Lo}\p{M}]+|\p{N}+/gu) ?? [];
 
 // Where the words of a hashtag stand in a text, as [start, end]; null where they do not.
 export function place(text, words) {

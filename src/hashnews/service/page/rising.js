@@ -5,10 +5,10 @@ import { $, drawing, element, plural, shortTime } from "/page/dom.js";
 const WIDTH = 72;
 const HEIGHT = 22;
 
-export function showRising(found, useName, useHashtag) {
+export function showRising(found, isNow, useName, useHashtag) {
   const names = found.trends;
   const hashtags = found.hashtags ?? [];
-  $("rising-when").textContent = `until ${shortTime(Date.parse(found.at))}`;
+  $("rising-when").textContent = isNow ? "" : `until ${shortTime(Date.parse(found.at))}`;
   $("rising-empty").hidden = names.length + hashtags.length > 0;
   $("rising-empty").textContent = "Nothing is on the rise.";
   $("rising-names-part").hidden = names.length === 0;

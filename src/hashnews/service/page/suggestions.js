@@ -12,7 +12,10 @@ export function startSuggestions(given) {
   $("chips").addEventListener("keydown", pressed);
 }
 
+export const isRead = () => $("chips").querySelector('.ask[aria-expanded="true"]') !== null;
+
 export function showSuggestions(answer, chosen) {
+  const held = $("chips").contains(document.activeElement) ? document.activeElement : null;
   const open = $("chips").querySelector('.ask[aria-expanded="true"]')?.closest("li").dataset.hashtag;
   const found = answer?.suggestions ?? [];
   const offered = found.flatMap(({ hashtag, variants }) => [hashtag, ...variants]);
@@ -23,6 +26,13 @@ export function showSuggestions(answer, chosen) {
   );
   for (const item of $("chips").children) if (item.dataset.hashtag === open) item.querySelector(".ask")?.click();
   mark();
+  if (held) focusAgain(held.className, held.closest("[data-hashtag]").dataset.hashtag);
+}
+
+// Nobody is torn from where the keyboard was: the same button of the same hashtag, or else its first.
+function focusAgain(kind, hashtag) {
+  const alike = [...$("chips").querySelectorAll("button")].filter((one) => one.closest("[data-hashtag]").dataset.hashtag === hashtag);
+  (alike.find((one) => one.className === kind) ?? alike[0] ?? $("post")).focus({ preventScroll: true });
 }
 
 // What is chosen already, and which words of the text could become a hashtag.
@@ -32,8 +42,14 @@ export function mark() {
     button.setAttribute("aria-pressed", String(actions.has(button.dataset.hashtag)));
   }
   for (const button of $("chips").querySelectorAll(".turn")) {
-    const words = button.dataset.words.split(" ");
-    button.hidden = actions.has(button.dataset.hashtag) || post.place(text, words) === null;
+    const way = button.ways.find(([, words]) => post.place(text, words) !== null);
+    button.hidden = !way || button.ways.some(([hashtag]) => actions.has(hashtag));
+    if (!way) continue;
+    button.way = way;
+    button.title = `Write ${way[0]} where the text says so`;
+    button.lastChild.textContent = way[0];
+    const written = [...button.closest("li").querySelectorAll(".tag")].find(({ dataset }) => dataset.hashtag === way[0]);
+    if (button.previousSibling !== written) written.after(button);
   }
 }
 
@@ -46,12 +62,10 @@ function row(suggestion, answer, at) {
   const main = tag(hashtag, family, `glance-${at}`);
   main.append(element("span", { class: "unseen" }, `${Math.round(100 * fit)} % sure that it fits`));
   main.style.setProperty("--share", fit);
-  const turn = element("button", { type: "button", class: "turn small" }, "in the text", element("span", { class: "unseen" }, `: ${hashtag}`));
-  turn.dataset.hashtag = hashtag;
-  turn.dataset.words = words.join(" ");
-  turn.title = `Write ${hashtag} where the text says so`;
+  const turn = element("button", { type: "button", class: "turn small" }, "in the text", element("span", { class: "unseen" }));
+  turn.ways = [[hashtag, words], ...variants.map((variant) => [variant, post.wordsOf(variant)])];
   turn.addEventListener("click", () => {
-    actions.turn(hashtag, words);
+    actions.turn(...turn.way);
     main.focus();
   });
   const all = element("div", { class: "why", id: `why-${at}`, hidden: true, role: "group", "aria-label": `Why ${hashtag}` });

@@ -7,7 +7,7 @@ import { USUAL_SERVER, serverName } from "/page/networks.js";
 
 const LOOK = 1500; // milliseconds between two looks while it is open
 const BLUESKY = "api.bsky.app"; // where hashtags of Bluesky are searched
-const OWN_STORE = "This shows the shipped sample, or is for reading only. To fill a memory of your own, start: hashnews serve --news my.db --key-file KEY --fetch";
+const OWN_STORE = "This shows the shipped sample, or is for reading only. To fill a memory of your own, put 16 characters or more that nobody guesses into a file KEY, and start: hashnews serve --news my.db --key-file KEY --fetch";
 const STATES = {
   new: "not visited yet", fetched: "up to date", unchanged: "up to date", visiting: "being visited", waiting: "waits after a failure",
   failed: "failed", paused: "paused", connecting: "connecting", following: "following", stopped: "not followed now",
@@ -15,6 +15,7 @@ const STATES = {
 
 let say;
 let timer;
+let isKeyUsed = false;
 let looking = ""; // the site whose feed is still looked for
 let sending = []; // archives of which parts are on their way: {name, share}
 
@@ -28,8 +29,11 @@ async function look() {
     tell(null);
   } catch (error) {
     $("ways-all").hidden = [401, 403].includes(error.status);
+    const wasAsked = !$("key-form").hidden;
     $("key-form").hidden = error.status !== 401;
-    tell(error.status === 401 ? "This service asks for its key." : error.status === 403 ? OWN_STORE : error.message);
+    if (error.status === 401 && !wasAsked) $("key").focus();
+    const noKey = isKeyUsed ? "The service does not know this key." : "This service asks for its key.";
+    tell({ 401: noKey, 403: OWN_STORE }[error.status] ?? error.message);
   }
   timer = setTimeout(look, LOOK);
 }
@@ -280,7 +284,8 @@ export function startWays(told) {
   $("close-ways").addEventListener("click", () => $("ways").close());
   $("key-form").addEventListener("submit", (event) => {
     event.preventDefault();
-    api.useKey($("key").value);
+    api.useKey($("key").value.trim());
+    isKeyUsed = true;
     $("key").value = "";
     look();
   });
