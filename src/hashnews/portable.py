@@ -71,14 +71,18 @@ def limit_memory(most: int) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (most, most))
 
 
-def most_files() -> int | None:
-    """How many files and connections this process may have open; None: any number."""
+def room_for_files(wanted: int) -> int:
+    """Let this process have that many files and connections open, or as many as it may."""
     try:
         import resource
     except ImportError:  # Windows
-        return None
-    most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    return None if most == resource.RLIM_INFINITY else most
+        return wanted
+    now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if now == resource.RLIM_INFINITY or now >= wanted:
+        return wanted
+    room = wanted if most == resource.RLIM_INFINITY else min(wanted, most)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (room, most))
+    return room
 
 
 def own_scratch_folder() -> Path | None:

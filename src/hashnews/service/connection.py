@@ -11,10 +11,11 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from hashnews.portable import most_files
+from hashnews.portable import room_for_files
 
 HEAD_SECONDS = 10.0
-MOST_CONNECTIONS = min(800, (most_files() or 1024) * 3 // 4)  # the rest is for our own files
+# Of the files that we may have, some are for ourselves, and many connections may come at once.
+MOST_CONNECTIONS = min(800, room_for_files(4096) * 3 // 4)
 LATE = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
 
