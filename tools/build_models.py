@@ -43,7 +43,7 @@ from hashnews.suggest.prior import Prior
 from hashnews.text.hashtags import key_of
 
 PARTS = ("generator", "sense", "tagger")
-CARD = "README.md"
+CARD, WEIGHTS = "README.md", "model.safetensors"  # what is trained on does not ship
 
 
 def main() -> None:
@@ -116,7 +116,7 @@ def _about(read: Iterable[Path]) -> dict[str, Any]:
 
 def _copy(source: Path, target: Path, about: dict[str, Any]) -> None:
     """Put a directory in its place, sealed anew; its card stays where it has none of its own."""
-    files = [path for path in source.iterdir() if path.name != MANIFEST]
+    files = [path for path in source.iterdir() if path.name not in (MANIFEST, WEIGHTS)]
     card = target / CARD
     if card.exists() and not (source / CARD).exists():
         files.append(card)
