@@ -294,3 +294,12 @@ def test_what_only_the_model_recalls_is_not_shown(own, moment):
                 spelled = any(key in "".join(words(line)) for line in (text, *told))
                 near = "lexicon" in {reason.source for reason in suggestion.because}
                 assert key in used or spelled or near or said.issuperset(suggestion.words)
+
+
+def test_that_it_fits_is_no_reason_beside_a_better_one():
+    with HashNews() as hashnews:
+        (answer,) = hashnews.suggest_all(["monday. coffee machine broken. send help"])
+    assert answer.suggestions
+    for suggestion in answer.suggestions:
+        written = [reason for reason in suggestion.because if reason.source == "generator"]
+        assert len(suggestion.because) == 1 or all(reason.words for reason in written)

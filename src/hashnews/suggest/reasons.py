@@ -19,6 +19,7 @@ from hashnews.suggest.judges import Judges
 from hashnews.suggest.query import Query
 from hashnews.suggest.sources import NAMES, PLACE, SOURCES, labels, optional_sources
 from hashnews.suggest.sources.base import LAST, many
+from hashnews.suggest.sources.generated import GENERATED
 
 
 def without(features: Array, name: SourceName, size: int) -> Array:
@@ -54,6 +55,8 @@ def _given(query: Query, found: Candidates, place: int) -> list[Reason]:
     """What every source that knows a candidate says, sources of one name once."""
     told = (source.reason(query, found, place) for source in (*SOURCES, *optional_sources()))
     given = {reason.source: reason for reason in told if reason is not None}
+    if len(given) > 1 and GENERATED.name in given and not given[GENERATED.name].words:
+        del given[GENERATED.name]  # that it fits is no reason where there is a better one
     if given:
         return list(given.values())
     # What else is known of it is that it was used at all.
