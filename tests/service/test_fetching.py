@@ -147,7 +147,7 @@ def test_without_fetch_nothing_leaves_the_machine_at_all(tmp_path, watched):
 def test_fetching_needs_a_store(tmp_path):
     here = {"PYTHONPATH": os.environ.get("PYTHONPATH", "")}
     code, told = refused("--port", 0, "--fetch", **here)
-    assert (code, "--fetch needs --news" in told) == (1, True)
+    assert (code, "there is no news.db to fetch into" in told) == (1, True)
     code, told = refused("--port", 0, "--fetch", "--news", tmp_path / "no" / "n.db", **here)
     assert code == 1
     assert "cannot be opened" in told

@@ -58,8 +58,9 @@ def test_articles_that_would_harm_are_refused_and_ready_stays_well(http, changes
 def test_ready_tells_of_old_stores_whatever_years_they_hold():
     old = datetime(1, 1, 1, tzinfo=UTC)
     told = Ready(
-        status="ready", version="1", articles=1, posts=0, oldest=old, newest=old, sample=False
-    )
+        status="ready", version="1", articles=1, posts=0, oldest=old, newest=old, sample=False,
+        llm=False,
+    )  # fmt: skip
     assert '"0001-01-01T00:00:00Z"' in told.model_dump_json()
 
 

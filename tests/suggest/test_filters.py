@@ -9,7 +9,9 @@ from hashnews.generate.generator import Generated
 from hashnews.records import Article, ContextWord, PreparedPost, Retrieved
 from hashnews.suggest.candidates import Search
 from hashnews.suggest.filters import (
+    FOREIGN,
     Blocked,
+    is_at_home,
     is_first_name,
     is_namesake,
     is_near,
@@ -17,12 +19,13 @@ from hashnews.suggest.filters import (
     is_private,
     is_slip,
     shipped_blocked,
+    world_of,
 )
 from hashnews.suggest.memory import Memory, View
 from hashnews.suggest.model import Model, shipped_model
 from hashnews.suggest.prior import Prior
 from hashnews.suggest.query import PostWithNews, Query
-from hashnews.suggest.sources.neighbours import heard
+from hashnews.suggest.sources.neighbours import posts_that_say
 from hashnews.text.segment import shipped_segmenter
 
 COMMON = [(n / 10, f"u{n % 7}", f"note {n}.\n#Coronavirus #Juneteenth #Police") for n in range(40)]
@@ -188,8 +191,8 @@ def test_a_word_that_everybody_says_makes_no_likeness():
     own = [(n, "me", f"{text}") for n, text in enumerate(OWN)]
     memory = Memory(remember(town(own)))
     seen = View(memory, at(100), "me")
-    assert heard(seen, ["flour", "best", "grass"]).tolist() == [True, True, False]
-    assert heard(View(memory, at(1), "me"), ["flour", "starter"]).tolist() == [False, True]
+    assert posts_that_say(seen, ["flour", "best", "grass"]).tolist() == [1, 1, 0]
+    assert posts_that_say(View(memory, at(1), "me"), ["flour", "starter"]).tolist() == [0, 1]
 
     def near(body, key):
         post = PreparedPost(id="p", body=body, user="me", entities=(), hashtags=())
@@ -208,3 +211,24 @@ OWN = (
     "the market has the best flour stall.\n#Baking",
     "running with my sister.\n#Parkrun",
 )
+
+
+def test_what_is_popular_is_not_for_posts_of_another_world():
+    told = "The council votes on the harbour budget, motion"
+    posts = [(n / 10, f"u{n % 50}", f"{told} {n}.\n#Council") for n in range(600)]
+    memory, prior = Memory(remember(town(posts))), Model.load(shipped_model()).prior
+
+    def asked_about(body):
+        post = PreparedPost(id="p", body=body, entities=(), hashtags=())
+        read = PostWithNews(post, at(100), [], [])
+        ((query, found),) = Search(memory, None, prior).candidates([read])
+        return query, found, found.keys.index("council")
+
+    query, found, place = asked_about("sourdough bread from my oven, and butter on it")
+    assert world_of(query, found.evidence.view).score < FOREIGN
+    assert not is_at_home(query, found, place, used=0.04)
+    assert not is_at_home(query, found, place, used=0.9)  # nothing in it is like those posts
+    query, found, place = asked_about("another vote of the council on the budget")
+    assert world_of(query, found.evidence.view).score >= FOREIGN
+    assert is_at_home(query, found, place, used=0.04)
+    assert not is_at_home(query, found, place, used=0.001)

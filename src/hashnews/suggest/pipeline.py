@@ -28,7 +28,7 @@ from hashnews.retrieve.all_words import AllWordsRetriever
 from hashnews.sample import END as SAMPLE_END
 from hashnews.suggest.candidates import Candidates, Search
 from hashnews.suggest.families import are_family
-from hashnews.suggest.filters import MANY, Filters, is_namesake, is_said
+from hashnews.suggest.filters import MANY, NEAR, Filters, is_at_home, is_namesake, is_said
 from hashnews.suggest.judges import Judges
 from hashnews.suggest.language_model import MOST_HEADLINES, LanguageModel
 from hashnews.suggest.memory import Memory
@@ -49,6 +49,7 @@ NOT_ENGLISH = (
 IS_GIVEN, NO_HASHTAG = "the post has it already", "it has no letters"
 MOST_EXPLAINED = 50  # hashtags beside which one that is explained must stand
 VARIANTS = 3  # of a hashtag that are named
+NEVER = 2.0  # a floor that nothing reaches
 MOST_OF_THE_NEWS = 0.6  # the weight of the headlines that make a name more than hearsay
 
 
@@ -183,9 +184,11 @@ class HashNews:
             shown = self._best(judges, query, found, MOST_EXPLAINED, 0.0)
             best = max((one.on_topic for one in shown), default=0.0)
             on_topic = float(verdict.on_topic[place])
-            floor = self._floor(query, found, place, best)
+            floor = self._floor(query, found, place, float(verdict.used[place]), best)
             why_not = None
-            if on_topic < floor:
+            if floor == NEVER:
+                why_not = "people use it, but not for posts like this one"
+            elif on_topic < floor:
                 why_not = f"on topic with {on_topic:.0%}: {floor:.0%} is needed"
             elif not is_said(query, found, place):
                 why_not = "neither the post, nor the news before it, nor the memory says it"
@@ -236,12 +239,17 @@ class HashNews:
         written = self._generator.suggest_posts(posts, contexts, self._forms, n)
         return [[one for one in tags if one.score >= min_score] for tags in written]
 
-    def _floor(self, query: Query, found: Candidates, place: int, best: float) -> float:
+    def _floor(
+        self, query: Query, found: Candidates, place: int, used: float, best: float
+    ) -> float:
         """How likely on topic a candidate must be to be shown beside the best so far."""
-        remembered = found.tags[place] >= 0 and found.evidence.view.size >= MANY
         own = found.feature("own")[place] + found.feature("own_inline")[place] > 0
-        if remembered or own:
+        is_known = found.tags[place] >= 0 and found.evidence.view.size >= MANY
+        if own or (is_known and is_at_home(query, found, place, used)):
             return self.model.config.remembered
+        is_about = found.keys[place] in query.in_post or found.feature("meaning")[place] >= NEAR
+        if is_known and not is_about:
+            return NEVER  # it is popular, and that is all
         if found.keys[place] in query.proposed:
             return self.model.config.proposed  # a language model that read the post says so, too
         headlined = found.feature("news_title")[place] >= MOST_OF_THE_NEWS
@@ -263,7 +271,7 @@ class HashNews:
         for place in np.argsort(-verdict.used, kind="stable").tolist():
             if used[place] < min_score or (len(shown) == n and verdict.used[place] <= 0):
                 break
-            if verdict.on_topic[place] < self._floor(query, found, place, best):
+            if verdict.on_topic[place] < self._floor(query, found, place, float(used[place]), best):
                 continue
             words = found.words[place]
             head = next((at for at in shown if are_family(query, words, found.words[at])), None)

@@ -143,14 +143,14 @@ class Similarity:
         return likeness(rows, self._rooms[part], lengths, self._known)
 
 
-def heard(view: View, said: Sequence[str]) -> Array:
-    """Which words the posts that may be seen say, too."""
+def posts_that_say(view: View, said: Sequence[str]) -> Array:
+    """How many of the posts that may be seen say each word."""
     asked = np.array([term_of(word) for word in said], np.uint32)
-    known = np.zeros(len(asked), bool)
+    counts = np.zeros(len(asked), np.int64)
     for part, span in zip(view.parts, view.spans, strict=True):
         found = find_lists(asked, *span, part.segment.term_rows)
-        known |= found[:, 2] > found[:, 0]
-    return known
+        counts += found[:, 2] - found[:, 0]
+    return counts
 
 
 @compiled
