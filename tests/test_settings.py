@@ -82,7 +82,7 @@ def test_keys_are_lines(tmp_path, monkeypatch):
     monkeypatch.setenv("HASHNEWS_KEY", "three")
     assert keys(None, "HASHNEWS_KEY") == ("three",)
     assert keys(None, "NONE") == ()
-    with pytest.raises(ConfigError, match="cannot be read"):
+    with pytest.raises(ConfigError, match="there is no such file"):
         keys(tmp_path / "none", "NONE")
 
 

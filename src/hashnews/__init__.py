@@ -3,8 +3,8 @@
 from hashnews import HashNews
 
 with HashNews("news.db") as hashnews:
-    for suggestion in hashnews.suggest("Marching for George Floyd tonight").suggestions:
-        print(suggestion.hashtag, suggestion.score)
+    answer = hashnews.suggest("Marching for George Floyd tonight")
+    hashtags = [suggestion.hashtag for suggestion in answer.suggestions]
 """
 
 from __future__ import annotations
