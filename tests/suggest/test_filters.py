@@ -9,23 +9,20 @@ from hashnews.generate.generator import Generated
 from hashnews.records import Article, ContextWord, PreparedPost, Retrieved
 from hashnews.suggest.candidates import Search
 from hashnews.suggest.filters import (
-    FOREIGN,
     Blocked,
-    is_at_home,
     is_first_name,
     is_namesake,
-    is_near,
     is_of_a_network,
     is_private,
     is_slip,
     shipped_blocked,
-    world_of,
 )
 from hashnews.suggest.memory import Memory, View
 from hashnews.suggest.model import Model, shipped_model
 from hashnews.suggest.prior import Prior
 from hashnews.suggest.query import PostWithNews, Query
 from hashnews.suggest.sources.neighbours import posts_that_say
+from hashnews.suggest.world import FOREIGN, world_of
 from hashnews.text.segment import shipped_segmenter
 
 COMMON = [(n / 10, f"u{n % 7}", f"note {n}.\n#Coronavirus #Juneteenth #Police") for n in range(40)]
@@ -200,7 +197,8 @@ def test_a_word_that_everybody_says_makes_no_likeness():
         ((query, found),) = Search(memory, None, prior).candidates(
             [PostWithNews(post, at(100), [], [])]
         )
-        return is_near(query, found, found.keys.index(key))
+        world = world_of(query, found.evidence.view)
+        return world.is_near(found, found.keys.index(key))
 
     assert near("flour on every surface", "baking")
     assert not near("wet grass, a personal best by three seconds", "baking")
@@ -222,13 +220,14 @@ def test_what_is_popular_is_not_for_posts_of_another_world():
         post = PreparedPost(id="p", body=body, entities=(), hashtags=())
         read = PostWithNews(post, at(100), [], [])
         ((query, found),) = Search(memory, None, prior).candidates([read])
-        return query, found, found.keys.index("council")
+        return world_of(query, found.evidence.view), found, found.keys.index("council")
 
-    query, found, place = asked_about("sourdough bread from my oven, and butter on it")
-    assert world_of(query, found.evidence.view).score < FOREIGN
-    assert not is_at_home(query, found, place, used=0.04)
-    assert not is_at_home(query, found, place, used=0.9)  # nothing in it is like those posts
-    query, found, place = asked_about("another vote of the council on the budget")
-    assert world_of(query, found.evidence.view).score >= FOREIGN
-    assert is_at_home(query, found, place, used=0.04)
-    assert not is_at_home(query, found, place, used=0.001)
+    world, found, place = asked_about("sourdough bread from my oven, and butter on it")
+    assert world.is_large
+    assert world.score < FOREIGN
+    assert not world.is_home(found, place, used=0.04)
+    assert not world.is_home(found, place, used=0.9)  # nothing in it is like those posts
+    world, found, place = asked_about("another vote of the council on the budget")
+    assert world.score >= FOREIGN
+    assert world.is_home(found, place, used=0.04)
+    assert not world.is_home(found, place, used=0.001)

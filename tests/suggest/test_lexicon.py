@@ -144,3 +144,10 @@ def test_without_news_nothing_is_brought_by_a_vague_likeness(tmp_path, monkeypat
             for one in answer.suggestions:
                 said = "".join(one.words) in "".join(text.lower().split())
                 assert said or one.on_topic >= least
+
+
+def test_an_article_before_a_name_makes_no_other_hashtag():
+    from hashnews.suggest.families import stems
+
+    assert stems(("the", "bear")) == stems(("bear",))
+    assert stems(("the",)) == ("the",)

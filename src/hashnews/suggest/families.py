@@ -2,8 +2,8 @@
 
 #Flood, #Floods and #Flooding are one family, so are #Tyson and #CicelyTyson where that is the name,
 #Rainbow and #RainbowBridge where the post says no other rainbow (but a name stands on its own),
-#SuperBowl and #SuperBowlLVI, #NewZealand and #Zealand, which nobody uses, and topics that mean the
-same, #Grandma and #Grandmother. #Mars and #MarsRover are two.
+#SuperBowl and #SuperBowlLVI, #Bear and #TheBear, #NewZealand and #Zealand, which nobody uses, and
+topics that mean the same, #Grandma and #Grandmother. #Mars and #MarsRover are two.
 """
 
 from __future__ import annotations
@@ -21,9 +21,11 @@ YEAR = regex.compile(r"(19|20)?\d\d|[ivxl]{2,}")  # 2022, 22, lvi
 
 @lru_cache(20_000)
 def stems(words: Words) -> Words:
-    """Words as they are compared: stemmed, without a year at the end."""
+    """Words as they are compared: stemmed, without a year at the end or an article before."""
     if len(words) > 1 and YEAR.fullmatch(words[-1]):
         words = words[:-1]
+    if len(words) > 1 and words[0] == "the":
+        words = words[1:]
     return tuple(stem(word) for word in words)
 
 

@@ -15,13 +15,11 @@ from pathlib import Path
 from string import ascii_lowercase
 from typing import NamedTuple
 
-import numpy as np
-
 from hashnews.errors import ConfigError
 from hashnews.suggest.candidates import Candidates
 from hashnews.suggest.memory import View
-from hashnews.suggest.query import EVERYBODY, Query
-from hashnews.suggest.sources.neighbours import posts_that_say
+from hashnews.suggest.query import Query
+from hashnews.suggest.world import NEAR, World
 from hashnews.text.segment import Counts
 from hashnews.text.tokens import words as title_words
 
@@ -29,17 +27,12 @@ SHORTEST_SLIP = 6  # letters: shorter hashtags differ by a letter and mean anoth
 RARE = 2  # uses, at most, of what may be a slip
 RARER = 300  # times rarer in running text is the rarest word of a misspelling
 MORE_COMMON = 10  # times as often used: then the other is what was meant
-# A small memory tells little of what its hashtags are about: then hashtag or headline must be near,
-# or an own post that shares more with this one than a word that everybody says.
-MANY, NEAR, ALIKE = 500, 0.3, 0.06
 NEAREST = 3  # articles whose headlines give the tone
 HEADLINED = 0.5  # the weight of the headlines that make a reporter the topic
 FEASTS = {("new", "year"), ("new", "years"), ("may", "day")}
 MONTHS = frozenset(
     "january february march april may june july august september october november december".split()
 )
-# A large memory's hashtags must be likely used; for posts of another world more so, and be like.
-FOREIGN, LIKE, LIKELY, AT_HOME = -2.2, 0.05, 0.06, 0.01
 PRIVATE = 5  # uses by one author alone that make a label of that author's own
 FAMOUS = 10  # people who use a given name as a hashtag: then it is somebody's whom all know
 CALLED_SO = 0.3  # the weight of the articles that call somebody by a given name
@@ -167,56 +160,6 @@ def is_of_a_network(key: str, query: Query) -> bool:
     return any(part in key for part in ON_NETWORKS)
 
 
-class World(NamedTuple):
-    """What a memory has to do with what a post is about."""
-
-    share: float  # of the post's words, as they tell, that the memory says at all
-    score: float  # see world_of
-
-
-@lru_cache(64)
-def world_of(query: Query, view: View) -> World:
-    """Whether a post is of the world of a memory, by its telling words.
-
-        score(p) = mean of ln((n(w) + 0.1) / (N + 1)) - ln((m(w) + 5) / (M + 1))
-
-    n of N posts of the memory say a word, and m of M people anywhere. A post on bread among those
-    of a parliament scores low: what is popular there says nothing about it.
-    """
-    said = list(query.weights)
-    if not said:
-        return World(0.0, FOREIGN - 1)
-    counts, told = posts_that_say(view, said), np.array(list(query.weights.values()))
-    anywhere = np.array([query.lexicon.worth_of(word).said for word in said])
-    here = np.log((counts + 0.1) / (view.size + 1))
-    score = here - np.log((anywhere + 5) / (EVERYBODY + 1))
-    share = told[counts > 0].sum() / max(1e-9, told.sum())
-    return World(float(share), float(score.mean()))
-
-
-def is_near(query: Query, found: Candidates, place: int) -> bool:
-    """Whether a hashtag of a small memory is about what the post is about.
-
-    How like an own post is counts by how much of the post's words, as they tell, it can be about.
-    """
-    if max(found.feature(name)[place] for name in ("meaning", "news_meaning")) >= NEAR:
-        return True
-    own = float(found.feature("own_nearest")[place])
-    return own >= ALIKE and own * world_of(query, found.evidence.view).share >= ALIKE
-
-
-def is_at_home(query: Query, found: Candidates, place: int, used: float) -> bool:
-    """Whether that a large memory has a hashtag speaks for it.
-
-    It does for a post of that world if it may be used, and else where the post is so like those
-    that have the hashtag that it is likely used.
-    """
-    world = world_of(query, found.evidence.view)
-    if world.score >= FOREIGN:
-        return used >= AT_HOME
-    return bool(found.feature("nearest_three")[place] * world.share >= LIKE and used >= LIKELY)
-
-
 def is_slip(view: View, key: str, words: tuple[str, ...], counts: Counts) -> bool:
     """Whether a rare hashtag is a misspelling or the first half of one far more common.
 
@@ -309,7 +252,7 @@ class Filters(NamedTuple):
             return False
         return key in query.in_post and key in query.in_news
 
-    def lets_pass(self, query: Query, found: Candidates, place: int) -> bool:
+    def lets_pass(self, query: Query, found: Candidates, place: int, world: World) -> bool:
         """Whether a candidate is a good hashtag for a post."""
         key, words, tag = found.keys[place], found.words[place], int(found.tags[place])
         if self.blocked.holds(key, words) or not is_said(query, found, place):
@@ -328,7 +271,7 @@ class Filters(NamedTuple):
         if key in query.in_post:
             return True
         view, told = found.evidence.view, query.in_news.get(key)
-        if tag >= 0 and view.size < MANY and not is_near(query, found, place):
+        if tag >= 0 and not world.is_large and not world.is_near(found, place):
             return False
         if told is not None:
             return True

@@ -28,7 +28,7 @@ from hashnews.retrieve.all_words import AllWordsRetriever
 from hashnews.sample import END as SAMPLE_END
 from hashnews.suggest.candidates import Candidates, Search
 from hashnews.suggest.families import are_family
-from hashnews.suggest.filters import MANY, NEAR, Filters, is_at_home, is_namesake, is_said
+from hashnews.suggest.filters import Filters, is_namesake, is_said
 from hashnews.suggest.judges import Judges
 from hashnews.suggest.language_model import MOST_HEADLINES, LanguageModel
 from hashnews.suggest.memory import Memory
@@ -36,6 +36,7 @@ from hashnews.suggest.model import Model, shipped_model
 from hashnews.suggest.query import PostWithNews, Query, with_news
 from hashnews.suggest.reasons import reasons
 from hashnews.suggest.sources import optional_sources
+from hashnews.suggest.world import NEAR, World, world_of
 from hashnews.suggest.writing import Writer
 from hashnews.text.entities import load_finder, shipped_finder
 from hashnews.text.hashtags import shipped_forms
@@ -184,7 +185,8 @@ class HashNews:
             shown = self._best(judges, query, found, MOST_EXPLAINED, 0.0)
             best = max((one.on_topic for one in shown), default=0.0)
             on_topic = float(verdict.on_topic[place])
-            floor = self._floor(query, found, place, float(verdict.used[place]), best)
+            world = world_of(query, found.evidence.view)
+            floor = self._floor(query, found, place, world, float(verdict.used[place]), best)
             why_not = None
             if floor == NEVER:
                 why_not = "people use it, but not for posts like this one"
@@ -192,7 +194,7 @@ class HashNews:
                 why_not = f"on topic with {on_topic:.0%}: {floor:.0%} is needed"
             elif not is_said(query, found, place):
                 why_not = "neither the post, nor the news before it, nor the memory says it"
-            elif not self._filters.lets_pass(query, found, place):
+            elif not self._filters.lets_pass(query, found, place, world):
                 why_not = "it is blocked, misspelt, somebody's own, or no name that people use"
             return Explained(
                 hashtag=self._writer.write(query, found, place),
@@ -240,12 +242,18 @@ class HashNews:
         return [[one for one in tags if one.score >= min_score] for tags in written]
 
     def _floor(
-        self, query: Query, found: Candidates, place: int, used: float, best: float
+        self,
+        query: Query,
+        found: Candidates,
+        place: int,
+        world: World,
+        used: float,
+        best: float,
     ) -> float:
         """How likely on topic a candidate must be to be shown beside the best so far."""
         own = found.feature("own")[place] + found.feature("own_inline")[place] > 0
-        is_known = found.tags[place] >= 0 and found.evidence.view.size >= MANY
-        if own or (is_known and is_at_home(query, found, place, used)):
+        is_known = found.tags[place] >= 0 and world.is_large
+        if own or (is_known and world.is_home(found, place, used)):
             return self.model.config.remembered
         is_about = found.keys[place] in query.in_post or found.feature("meaning")[place] >= NEAR
         if is_known and not is_about:
@@ -265,18 +273,19 @@ class HashNews:
     ) -> list[Suggestion]:
         """The best candidates that are on topic and good hashtags, with their reasons."""
         verdict = judges.judge(found.features, self.model.config.remembered, found.vectors)
-        used = np.round(verdict.used, 4)
+        used, world = np.round(verdict.used, 4), world_of(query, found.evidence.view)
         shown: dict[int, list[int]] = {}  # place -> its variants
         best = 0.0
         for place in np.argsort(-verdict.used, kind="stable").tolist():
             if used[place] < min_score or (len(shown) == n and verdict.used[place] <= 0):
                 break
-            if verdict.on_topic[place] < self._floor(query, found, place, float(used[place]), best):
+            floor = self._floor(query, found, place, world, float(used[place]), best)
+            if verdict.on_topic[place] < floor:
                 continue
             words = found.words[place]
             head = next((at for at in shown if are_family(query, words, found.words[at])), None)
             is_wanted = len(shown) < n if head is None else len(shown[head]) < VARIANTS
-            if not is_wanted or not self._filters.lets_pass(query, found, place):
+            if not is_wanted or not self._filters.lets_pass(query, found, place, world):
                 continue
             if is_namesake(query, words, (found.words[at] for at in shown)):
                 continue
