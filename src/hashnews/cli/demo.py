@@ -66,7 +66,7 @@ def demo(posts: int) -> None:
         f"{articles} articles, {remembered} of {len(raw)} posts remembered (a retweet is not); "
         "each post saw only those before it."
     )
-    say("The model learnt from posts up to 15 June 2020: this shows it, no measure of it.")
+    say("The model learnt from posts up to May 2023: this shows it, no measure of it.")
     on_path = shutil.which("hashnews") is not None
     enter = f" (first: source {os.path.relpath(sys.prefix)}/bin/activate)"
     page = "" if all(map(find_spec, EXTRAS["serve"])) else " (needs: pip install 'hashnews[serve]')"
