@@ -4,8 +4,8 @@
     python packaging/first_minutes.py --with PYTHON     with an environment that has HashNews
     ... -o results/first-minutes/README.md              also write the table of times
 
-Does what docs/first-minutes.md says, in a clean folder with an empty home, and fails where a step
-does. The site with today's news is served by this machine; the archive is made up.
+Does what the table in docs/tutorial.md says, in a clean folder with an empty home, and fails where
+a step does. The site with today's news is served by this machine; the archive is made up.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ def _expect(holds: bool, what: str) -> None:
 
 
 def first_minutes(user: NewUser, python: Path | None, site: str) -> None:
-    """All steps of docs/first-minutes.md."""
+    """The steps of the table in docs/tutorial.md."""
     if python is None:
         user.run("git clone", "git", "clone", "-q", HOME, "hashnews")
         clone = user.folder / "hashnews"
@@ -193,7 +193,7 @@ def table(steps: list[Step]) -> str:
     load = os.getloadavg()[0]
     return (
         "# The first ten minutes, measured\n\n`python packaging/first_minutes.py -o "
-        "results/first-minutes/README.md`: what [the page](../../docs/first-minutes.md) says, done "
+        "results/first-minutes/README.md`: what [the page](../../docs/tutorial.md) says, done "
         f"in a clean\nfolder on {os.cpu_count()} cores, Python {platform.python_version()}, load "
         f"{load:.0f}. What others do on the machine lengthens the time, less so\nthe processor "
         "time.\n\n"

@@ -99,6 +99,6 @@ def test_the_table_of_settings_is_true():
     shown = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT / "tools", capture_output=True, text=True, check=True
     )
-    written = (ROOT / "docs" / "configuration.md").read_text("utf-8")
+    written = (ROOT / "docs" / "data.md").read_text("utf-8")
     assert written == shown.stdout, "run: python tools/cli_reference.py"
     assert all(f"`{name} = " in written for name in OPTIONS)

@@ -1,4 +1,4 @@
-"""Write docs/cli.md, the help of every command, and docs/configuration.md, the table of settings.
+"""Write docs/cli.md, the help of every command, and in docs/data.md the table of settings.
 
 python tools/cli_reference.py
 """
@@ -41,8 +41,8 @@ def reference() -> str:
 
 
 def configuration() -> str:
-    """The page of settings, with its table made anew."""
-    page = (DOCS / "configuration.md").read_text("utf-8")
+    """The page with the settings, their table made anew."""
+    page = (DOCS / "data.md").read_text("utf-8")
     head, begin, rest = page.partition("<!-- made by tools/cli_reference.py -->\n")
     _, end, tail = rest.partition("<!-- end -->")
     rows = ["| flag | environment | in the file | default | |", "|---|---|---|---|---|"]
@@ -62,4 +62,4 @@ def _takes(command: str, name: str) -> bool:
 
 if __name__ == "__main__":
     (DOCS / "cli.md").write_text(reference(), encoding="utf-8")
-    (DOCS / "configuration.md").write_text(configuration(), encoding="utf-8")
+    (DOCS / "data.md").write_text(configuration(), encoding="utf-8")

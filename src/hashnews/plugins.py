@@ -4,7 +4,7 @@
     [project.entry-points."hashnews.sources"]     # a source of hashtags: used once installed
     [project.entry-points."hashnews.encoders"]    # meaning: train best --set encoder=NAME
 
-Each names something that is called without arguments and returns the part. docs/plugins.md says
+Each names something that is called without arguments and returns the part. docs/python.md says
 what each part must do.
 """
 

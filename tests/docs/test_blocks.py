@@ -21,7 +21,7 @@ TINY = {
     ("train", "best"): ["ranker.smallest=5", "ranker.rounds=5", "ranker.seeds=1"],
 }  # fmt: skip
 ELSEWHERE = {"docs/tutorial.md"}  # test_tutorial.py walks through it
-SLOW = {"docs/flow.md", "docs/train.md"}  # they train
+SLOW = {"docs/train.md"}  # it trains
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def test_the_commands_of_a_page_run(page, folder):
         pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     for command in commands(page):
         run(command)
-    if name_of(page) == "docs/flow.md":
+    if name_of(page) == "docs/train.md":
         check_the_chain(folder)
 
 
@@ -76,7 +76,7 @@ def lines_of(path):
 
 
 def check_the_chain(folder):
-    """What the flow leaves: each file is what the next command read."""
+    """What the steps leave: each file is what the next command read."""
     posts = lines_of(folder / "data" / "posts.jsonl")
     told = lines_of(folder / "suggestions.jsonl")
     assert [answer["post_id"] for answer in told] == [post["id"] for post in posts]

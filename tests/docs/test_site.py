@@ -32,7 +32,7 @@ def site(tmp_path_factory):
 
 
 def test_it_is_whole(site):
-    api = (site / "api.html").read_text("utf-8")
+    api = (site / "python.html").read_text("utf-8")
     for name in ("suggest_all", "on_topic", "HashNewsError"):
         assert name in api
     assert (site / "search" / "search_index.json").exists()

@@ -1,4 +1,4 @@
-"""The tutorial and the first ten minutes, walked through as a new user would, by a real shell."""
+"""The first ten minutes, walked through as a new user would, by a real shell."""
 
 import os
 import subprocess
@@ -77,7 +77,7 @@ def test_the_first_ten_minutes():
         capture_output=True, text=True, encoding="utf-8",
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
-    page = (ROOT / "docs" / "first-minutes.md").read_text("utf-8")
+    page = (ROOT / "docs" / "tutorial.md").read_text("utf-8")
     for line in done.stdout.splitlines():
         if line.startswith("| ") and "hashnews " in line:
             step = line.split(" | ")[1]

@@ -1,6 +1,6 @@
 """Settings of what runs for long: by flag, by environment (HASHNEWS_*), by file, in this order.
 
-Each is named here once. `tools/cli_reference.py` writes docs/configuration.md from it.
+Each is named here once. `tools/cli_reference.py` writes the table in docs/data.md from it.
 """
 
 from __future__ import annotations
