@@ -26,10 +26,10 @@ from pathlib import Path
 from typing import Any
 
 from panel_measures import (
-    FRESH,
     GRADES,
     HALVES,
     SECTIONS,
+    WRITTEN_LATER,
     Answers,
     Grades,
     Pair,
@@ -50,7 +50,8 @@ from hashnews.suggest.language_model import LanguageModel
 from hashnews.text.hashtags import key_of
 
 PANEL = Path(__file__).parent / "panel"
-POSTS, GRADED = (PANEL / "posts.jsonl", PANEL / "fresh.jsonl"), PANEL / "grades.jsonl"
+POSTS = tuple(PANEL / f"{name}.jsonl" for name in ("posts", *WRITTEN_LATER.values()))
+GRADED = PANEL / "grades.jsonl"
 STORES = {"2020": "sample", "2021": "2021", "2023": "2023"}  # year of a post -> its news
 SEED = 1
 PATIENCE = 86_400.0  # seconds for a language model: what it says is measured, not how fast
@@ -350,7 +351,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     grading.add_argument("--by", required=True, help="name of the grader")
     showing = command(table)
     showing.add_argument("answers", type=Path, nargs="+")
-    showing.add_argument("--half", choices=(*HALVES, FRESH), help="default: all")
+    showing.add_argument("--half", choices=(*HALVES, *WRITTEN_LATER.values()), help="default: all")
     showing.add_argument("--part", choices=SECTIONS, action="append", help="may be repeated")
     showing.add_argument("--ungraded", action="store_true", help="list what has no grade yet")
     showing.add_argument("-o", "--out", type=Path, help="also write JSON")

@@ -14,7 +14,7 @@ from hashnews.text.hashtags import key_of
 
 GRADES = (-1, 0, 1, 2)  # embarrassing, off topic, on topic and harmless, would use it
 HALVES = ("choose", "report")
-FRESH, FRESH_IDS = "fresh", "n"  # posts written later, that nothing was ever chosen by
+WRITTEN_LATER = {"n": "fresh", "q": "later"}  # by how ids begin: posts that nothing is chosen by
 NEWS = ("sample", "2021", "2023")
 SECTIONS = {"news": NEWS, **{part: (part,) for part in (*NEWS, "everyday")}}
 
@@ -39,15 +39,15 @@ def halves(posts: Iterable[PanelPost]) -> dict[str, str]:
     """The half of each post: within its part, sorted by topic and sha256(id), every second one.
 
     So both halves of a part have as many posts, or one more, and nearly as many of each topic.
-    Fresh posts are in neither.
+    Posts that were written later are in neither.
     """
     parts = defaultdict(list)
     posts = list(posts)
-    fresh = {post.id: FRESH for post in posts if post.id.startswith(FRESH_IDS)}
-    for post in (post for post in posts if post.id not in fresh):
+    later = {post.id: WRITTEN_LATER[post.id[0]] for post in posts if post.id[0] in WRITTEN_LATER}
+    for post in (post for post in posts if post.id not in later):
         order = post.topic, hashlib.sha256(post.id.encode()).digest()
         parts[post.part].append((order, post.id))
-    return fresh | {
+    return later | {
         name: HALVES[rank % 2]
         for inside in parts.values()
         for rank, (_, name) in enumerate(sorted(inside))
