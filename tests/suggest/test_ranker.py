@@ -13,11 +13,13 @@ from hashnews.suggest.ranker import (
     Calibration,
     Ranker,
     average,
+    by_situation,
     isotonic,
     not_above,
+    situation_of,
     trees_of,
 )
-from hashnews.suggest.sources import FEATURES
+from hashnews.suggest.sources import FEATURES, PLACE
 
 
 def data(seed=0, posts=120, size=20):
@@ -114,6 +116,30 @@ def test_calibrated_scores_are_shares():
     for low in (0.05, 0.1, 0.2, 0.4):
         here = (given_ >= low) & (given_ < low * 1.5)
         assert was[here].mean() == pytest.approx(given_[here].mean(), abs=0.05)
+
+
+def test_each_situation_has_its_curve():
+    chance = np.random.default_rng(5)
+    scores, situation = chance.normal(size=60_000), chance.integers(0, 2, 60_000)
+    odds = scores - 2 + 3 * situation  # with an archive of one's own the same score says more
+    used = chance.random(60_000) < 1 / (1 + np.exp(-odds))
+    curve = by_situation(scores[::2], used[::2], situation[::2])
+    for one in (0, 1):
+        here = situation[1::2] == one
+        said, was = curve(scores[1::2], situation[1::2])[here], used[1::2][here]
+        for low in (0.3, 0.5):
+            shown = (said >= low) & (said < low + 0.1)
+            assert was[shown].mean() == pytest.approx(said[shown].mean(), abs=0.05)
+    # Of the third there are no examples: there it is the curve of all.
+    third = curve(scores, np.full(60_000, 2))
+    assert third.tolist() == pytest.approx(isotonic(scores[::2], used[::2])(scores).tolist())
+
+
+def test_the_situation_is_told_by_the_posts_of_the_memory():
+    rows = np.zeros((4, len(FEATURES)), np.float32)
+    columns = [PLACE[name] for name in ("own_posts", "own_newest", "newest")]
+    rows[:, columns] = [[0, 1000, 2], [5, 3, 3], [5, 3, 1], [0, 1000, 1000]]
+    assert situation_of(rows).tolist() == [0, 1, 2, 0]
 
 
 def whole_ranker():

@@ -26,10 +26,18 @@ from hashnews.errors import DataError, needs_extra
 from hashnews.metrics import micro_f1_of
 from hashnews.posts.table import Remembered
 from hashnews.suggest.candidates import Search
-from hashnews.suggest.judges import CHOICE, ON_TOPIC, Judges
-from hashnews.suggest.memory import Memory
+from hashnews.suggest.judges import CHOICE, NEWEST, ON_TOPIC, Judges
+from hashnews.suggest.memory import NOTHING_NEW, Memory
 from hashnews.suggest.query import PostWithNews
-from hashnews.suggest.ranker import Calibration, Ranker, Trees, average, isotonic, trees_of
+from hashnews.suggest.ranker import (
+    Calibration,
+    Ranker,
+    Trees,
+    average,
+    by_situation,
+    situation_of,
+    trees_of,
+)
 from hashnews.suggest.sources import FEATURES
 from hashnews.times import A_DAY
 
@@ -200,10 +208,14 @@ def averaged(trees: Sequence[Trees], held_out: Sequence[Examples]) -> Ranker:
 
 
 def calibrated(ranker: Ranker, held_out: Sequence[Examples]) -> Ranker:
-    """The ranker with scores that mean what they say on these posts."""
-    scores = np.concatenate([ranker.scores(part.features) for part in held_out])
+    """The ranker with scores that mean what they say on these posts, in each situation."""
+    features = np.concatenate([part.features for part in held_out])
     used = np.concatenate([part.used for part in held_out])
-    return ranker._replace(calibration=isotonic(scores, used))
+    remembers = features[:, NEWEST] < NOTHING_NEW  # elsewhere the ranker is not asked
+    if remembers.any():
+        features, used = features[remembers], used[remembers]
+    curves = by_situation(ranker.scores(features), used, situation_of(features))
+    return ranker._replace(calibration=curves)
 
 
 def situations(

@@ -18,6 +18,8 @@ from hashnews.saved import read_arrays
 from hashnews.suggest.sources import FEATURES, PLACE
 
 LARGEST = 256 << 20  # bytes of all arrays
+ENOUGH = 2000  # candidates that make a curve
+SITUATIONS = 3  # a ranker has a curve for each, or one for all
 DEEPEST, MOST_STEPS = 1000, 1_000_000  # steps down a tree, and down all of them
 
 
@@ -32,15 +34,32 @@ class Trees(NamedTuple):
 
 
 class Calibration(NamedTuple):
-    """A rising curve from scores to probabilities, linear between its knots."""
+    """A rising curve from scores to probabilities, linear between its knots; or one a situation."""
 
     scores: Array
-    probabilities: Array
+    probabilities: Array  # of each knot; several curves are rows over the same knots
 
-    def __call__(self, scores: Array) -> Array:
-        """The probabilities that candidates with these scores are used."""
-        found: Array = np.interp(scores, self.scores, self.probabilities)
-        return found
+    def __call__(self, scores: Array, situation: Array | None = None) -> Array:
+        """The probabilities that candidates with these scores are used, each in its situation."""
+        if self.probabilities.ndim == 1:
+            found: Array = np.interp(scores, self.scores, self.probabilities)
+            return found
+        curves = [np.interp(scores, self.scores, curve) for curve in self.probabilities]
+        which = np.zeros(len(scores), np.int64) if situation is None else situation
+        chosen: Array = np.choose(which, curves)
+        return chosen
+
+
+def situation_of(features: Array) -> Array:
+    """What the memory is to the author of each row's post.
+
+    0: it does not know the author; 1: its newest post is the author's own, as in an archive of
+    one's own; 2: it is of a network in which the author writes, too.
+    """
+    known = features[:, PLACE["own_posts"]] > 0
+    others = features[:, PLACE["own_newest"]] > features[:, PLACE["newest"]]
+    found: Array = known.astype(np.int64) + (known & others)
+    return found
 
 
 class Ranker(NamedTuple):
@@ -55,7 +74,7 @@ class Ranker(NamedTuple):
 
     def probabilities(self, features: Array) -> Array:
         """What the scores mean."""
-        return self.calibration(self.scores(features))
+        return self.calibration(self.scores(features), situation_of(features))
 
     def save(self, path: Path) -> None:
         """Write the ranker as one file of arrays."""
@@ -88,7 +107,7 @@ def _check(ranker: Ranker, features: int) -> None:
     arrays = ranker.trees._asdict() | ranker.calibration._asdict()
     for name, array in arrays.items():
         _need(array.dtype.kind == kinds[name], f"{name} has the type {array.dtype}")
-    flat = [array for name, array in arrays.items() if name != "children"]
+    flat = [array for name, array in arrays.items() if name not in ("children", "probabilities")]
     _need(all(array.ndim == 1 for array in flat), "an array has the wrong shape")
     _need(children.shape == (nodes, 2) and len(feature) == nodes, "its nodes do not fit together")
     _need(len(roots) == len(depths), "its trees do not fit together")
@@ -101,7 +120,9 @@ def _check(ranker: Ranker, features: int) -> None:
     _need(int(depths.sum(dtype=np.int64)) <= MOST_STEPS, "its trees are too many or too deep")
     _need(not np.isnan(threshold).any(), "a threshold is no number")
     scores, probabilities = ranker.calibration
-    _need(0 < len(scores) == len(probabilities), "its calibration is empty or does not fit")
+    shapes = ((len(scores),), (SITUATIONS, len(scores)))
+    fits = len(scores) > 0 and probabilities.shape in shapes
+    _need(fits, "its calibration is empty or does not fit")
     rises = bool(np.isfinite(scores).all() and (np.diff(scores) >= 0).all())
     _need(rises, "its calibration does not rise")
     _need(bool(((probabilities >= 0) & (probabilities <= 1)).all()), "a probability is none")
@@ -151,6 +172,18 @@ def isotonic(scores: Array, used: Array, fewest: int = 100) -> Calibration:
     knots = np.array([(x, p) for x, p, _ in blocks]).reshape(-1, 2)
     # Means of equal scores may differ in the last bit.
     return Calibration(np.maximum.accumulate(knots[:, 0]), knots[:, 1].copy())
+
+
+def by_situation(scores: Array, used: Array, situation: Array) -> Calibration:
+    """A curve for each situation, where there are examples of it; that of all elsewhere."""
+    every = isotonic(scores, used)
+    curves = [every] * SITUATIONS
+    for one in range(SITUATIONS):
+        here = situation == one
+        if here.sum() >= ENOUGH:
+            curves[one] = isotonic(scores[here], used[here])
+    knots = np.unique(np.concatenate([curve.scores for curve in curves]))
+    return Calibration(knots, np.stack([curve(knots) for curve in curves]))
 
 
 def trees_of(model: str, columns: Sequence[int] | None = None) -> Trees:
