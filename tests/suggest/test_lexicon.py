@@ -146,8 +146,9 @@ def test_without_news_nothing_is_brought_by_a_vague_likeness(tmp_path, monkeypat
                 assert said or one.on_topic >= least
 
 
-def test_an_article_before_a_name_makes_no_other_hashtag():
+def test_an_article_or_an_accent_makes_no_other_hashtag():
     from hashnews.suggest.families import stems
 
     assert stems(("the", "bear")) == stems(("bear",))
     assert stems(("the",)) == ("the",)
+    assert stems(("fauré",)) == stems(("faure",))

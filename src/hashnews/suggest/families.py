@@ -8,6 +8,7 @@ topics that mean the same, #Grandma and #Grandmother. #Mars and #MarsRover are t
 
 from __future__ import annotations
 
+import unicodedata
 from functools import lru_cache
 
 import regex
@@ -16,17 +17,18 @@ from hashnews.porter import stem
 from hashnews.suggest.query import Query
 
 Words = tuple[str, ...]
+ACCENT = regex.compile(r"\p{Mn}")
 YEAR = regex.compile(r"(19|20)?\d\d|[ivxl]{2,}")  # 2022, 22, lvi
 
 
 @lru_cache(20_000)
 def stems(words: Words) -> Words:
-    """Words as they are compared: stemmed, without a year at the end or an article before."""
+    """Words as they are compared: stemmed, no accents, no year at the end, no article before."""
     if len(words) > 1 and YEAR.fullmatch(words[-1]):
         words = words[:-1]
     if len(words) > 1 and words[0] == "the":
         words = words[1:]
-    return tuple(stem(word) for word in words)
+    return tuple(stem(ACCENT.sub("", unicodedata.normalize("NFKD", word))) for word in words)
 
 
 def are_family(query: Query, one: Words, other: Words) -> bool:
