@@ -37,6 +37,7 @@ from hashnews.posts.networks.records import wrote
 from hashnews.records import Post, PreparedPost
 from hashnews.saved import new_directory
 from hashnews.suggest.lexicon import Lexicon, LexiconEntry, Worth
+from hashnews.suggest.topics import Topics, Turn
 
 POSTS = [
     makers.Plain(n, f"Bread number {n} is baked in Paris #sourdough", datetime(2020, 6, 2, n,
@@ -241,6 +242,21 @@ def indexes(chance, folder):
     return target.suffix or target.name
 
 
+def _change_arrays(chance, path):
+    """Cut, empty or overwrite some arrays of a file, and now and then the file itself."""
+    with np.load(path) as read:
+        arrays = {name: read[name] for name in read.files}
+    for name in chance.sample(sorted(arrays), chance.randrange(3)):
+        value = chance.choice([-1, 0, 7, 1 << 20])
+        arrays[name] = chance.choice(
+            [arrays[name][:-1], arrays[name] * 0 + np.array(value).astype(arrays[name].dtype),
+             arrays[name].astype(np.float64) * np.nan, arrays[name].reshape(-1)[:1]]
+        )  # fmt: skip
+    np.savez(path, **arrays)
+    if chance.random() < 0.3:
+        path.write_bytes(mangled_bytes(chance, path.read_bytes()))
+
+
 def lexicons(chance, folder):
     """A lexicon whose arrays were changed is refused, or answers."""
     entries = [LexiconEntry(n, (word,), f"#{word}", 5, 18_000, 18_500) for n, word in
@@ -249,18 +265,7 @@ def lexicons(chance, folder):
     place = folder / "lexicon"
     with new_directory(place, "lexicon", {}) as scratch:
         Lexicon(entries, vectors, {"rain": Worth(9, 3)}, {"wet": [0, 1]}).save(scratch)
-        path = scratch / "entries.npz"
-        with np.load(path) as read:
-            arrays = {name: read[name] for name in read.files}
-        for name in chance.sample(sorted(arrays), chance.randrange(3)):
-            value = chance.choice([-1, 0, 7, 1 << 20])
-            arrays[name] = chance.choice(
-                [arrays[name][:-1], arrays[name] * 0 + np.array(value).astype(arrays[name].dtype),
-                 arrays[name].astype(np.float64) * np.nan, arrays[name].reshape(-1)[:1]]
-            )  # fmt: skip
-        np.savez(path, **arrays)
-        if chance.random() < 0.3:
-            path.write_bytes(mangled_bytes(chance, path.read_bytes()))
+        _change_arrays(chance, scratch / "entries.npz")
     try:
         lexicon = Lexicon.load(place)
     except ModelError as error:
@@ -269,6 +274,22 @@ def lexicons(chance, folder):
     lexicon.get("rain", 1 << 60)
     if lexicon.vectors.shape[1] == 2:
         lexicon.nearest(lexicon.similar(vectors[0]), 1 << 60, 2)
+    return "loaded"
+
+
+def topics(chance, folder):
+    """Topics whose arrays were changed are refused, or answer."""
+    place, two = folder / "topics", np.eye(2, dtype=np.float32)
+    turn = Turn(two, two[0], two, two[1])
+    with new_directory(place, "topics", {}) as scratch:
+        Topics(("", "rain"), two, two[0], turn).save(scratch)
+        _change_arrays(chance, scratch / "topics.npz")
+    try:
+        read = Topics.load(place)
+    except ModelError as error:
+        return one_line_says(error, "refused")
+    assert len(read.of(two[0])) == len(read.keys)
+    read.places(["rain", "nothing"])
     return "loaded"
 
 
@@ -307,4 +328,4 @@ def tables(chance, folder):
     return f"{len(found)} posts"
 
 
-FILES = (archives, crawls, pages, lists, frames, indexes, lexicons, tables)
+FILES = (archives, crawls, pages, lists, frames, indexes, lexicons, topics, tables)

@@ -9,12 +9,13 @@ is done there is not done again, so a run that was stopped resumes. DIR holds al
 config.json, model.safetensors and tokenizer.json. It takes some hours on two cores.
 
     encoder ──▶ meaning ──▶ lexicon, and one without each set ──▶ examples ──▶ relevance, ranker
-    posts, news ──▶ contexts ──▶ generator                ner/, silver/, encoder ──▶ tagger
+    posts, news ──▶ contexts ──▶ generator          ner/, news by spaCy, encoder ──▶ tagger
 
 `--measure` leaves out one set after the other and writes what the judges find in it. The known
 hashtags, the calendar, the settings and the card of `best` stay as they are there, and so do the
 cards of the others. The manifests hold the command, the version and the digests of the data.
-The tagger also reads news labelled by spaCy (benchmarks/silver.py): without DATA/silver it stays.
+The tagger also reads news labelled by spaCy (benchmarks/silver.py), which needs packages of its
+own: name a Python that has them with --spacy. Without them, or without --encoder, it stays.
 """
 
 from __future__ import annotations
@@ -22,7 +23,10 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +35,7 @@ from sense.encoder import meaning
 from sense.judges import shipped
 from sense.lexicons import lexicon
 from sense.measure import measure
+from sense.topics import topics
 from sense.work import MODELS, ROOT, Work, run
 from sense.writers import BROAD, DATED, generator
 
@@ -44,6 +49,9 @@ from hashnews.text.hashtags import key_of
 
 PARTS = ("generator", "sense", "tagger")
 CARD, WEIGHTS = "README.md", "model.safetensors"  # what is trained on does not ship
+SILVER, SILVER_NEWS = 20_000, ("2019/news.jsonl.gz", "2020/reference.jsonl.gz")
+# The first run of the tagger, other than configs/tagger.toml; the second one is blended with it.
+FIRST_RUN = {"renamed": 0, "hidden": 0, "silver_weight": 0.5, "encoder_rate": 1e-4}
 
 
 def main() -> None:
@@ -54,6 +62,9 @@ def main() -> None:
     parser.add_argument("--encoder", type=Path, help="the folder of all-MiniLM-L6-v2")
     parser.add_argument("-o", "--out", type=Path, default=MODELS, help="where the models go")
     parser.add_argument("--only", choices=PARTS, help="build only these models")
+    parser.add_argument(
+        "--spacy", default=sys.executable, help="a Python with spaCy, for the tagger"
+    )
     parser.add_argument("--measure", type=Path, help="write the figures to this file instead")
     parser.add_argument("--posts", type=int, help="read so many posts of each set, for a trial")
     options = parser.parse_args()
@@ -63,7 +74,11 @@ def main() -> None:
         options.measure.parent.mkdir(parents=True, exist_ok=True)
         options.measure.write_text(table, "utf-8")
         return
-    builders = {"generator": build_generator, "sense": build_sense, "tagger": build_tagger}
+    builders = {
+        "generator": build_generator,
+        "sense": build_sense,
+        "tagger": partial(build_tagger, spacy=options.spacy),
+    }
     for part in PARTS if options.only is None else [options.only]:
         builders[part](work, options.out)
 
@@ -79,8 +94,8 @@ def build_generator(work: Work, out: Path) -> None:
 
 
 def build_sense(work: Work, out: Path) -> None:
-    """Meaning, lexicon and judges: made in WORK, then put in their places."""
-    made, judges = (meaning(work), lexicon(work, None)), shipped(work)
+    """Meaning, lexicon, topics and judges: made in WORK, then put in their places."""
+    made, judges = (meaning(work), lexicon(work, None), topics(work)), shipped(work)
     about = _about(file_of(work, name) for name in SETS)
     for directory in made:
         _copy(directory, out / directory.name, about)
@@ -93,19 +108,47 @@ def build_sense(work: Work, out: Path) -> None:
     save_model(best, judges, config, Prior(known, calendar), card, about)
 
 
-def build_tagger(work: Work, out: Path) -> None:
-    """The tagger, where news labelled by spaCy and the encoder are at hand."""
-    silver = sorted((work.data / "silver").glob("*.conll"))
-    if not silver or work.encoder is None:
-        print("tagger: stays as it is: it needs DATA/silver and --encoder", flush=True)
+def build_tagger(work: Work, out: Path, spacy: str) -> None:
+    """The tagger, where the encoder and news labelled by spaCy are at hand: two runs, blended."""
+    if work.encoder is None:
+        print("tagger: stays as it is: it needs --encoder", flush=True)
         return
-    made, settings = work.folder / "tagger", work.folder / "tagger.toml"
+    news = [work.data / name for name in SILVER_NEWS]
+    silver = work.folder / "silver"
+    if not silver.exists() and not _labelled(spacy, news, silver):
+        print("tagger: stays as it is: spaCy labelled no news", flush=True)
+        return
+    places = {
+        "data/all-MiniLM-L6-v2": work.encoder.absolute(),
+        "data/silver": silver,
+        "data/": f"{work.data}/",
+    }
     template = (ROOT / "configs" / "tagger.toml").read_text("utf-8")
-    template = template.replace('"data/all-MiniLM-L6-v2"', json.dumps(str(work.encoder.absolute())))
-    settings.write_text(template.replace('"data/', f'"{work.data}/'), "utf-8")
-    run(made / MANIFEST, "train", "tagger", "-c", settings, "-o", made)
+    for name, place in places.items():
+        template = template.replace(f'"{name}', f'"{place}')
+    first, made, settings = (work.folder / name for name in ("tagger-1", "tagger", "tagger.toml"))
+    settings.write_text(template, "utf-8")
+    train = ("train", "tagger", "-c", settings)
+    run(first / MANIFEST, *train, *_set(FIRST_RUN), "-o", first)
+    best = work.folder / "tagger-1.training" / "best.safetensors"
+    run(made / MANIFEST, *train, "--set", f'blend=["{best}"]', "-o", made)
     labelled = sorted((work.data / "ner").glob("*.conll.gz"))
-    _copy(made, out / "tagger", _about([*labelled, *silver]))
+    _copy(made, out / "tagger", _about([*labelled, *news]))
+
+
+def _labelled(spacy: str, news: Iterable[Path], target: Path) -> bool:
+    """Let spaCy label news, whole or not at all."""
+    scratch = target.with_suffix(".tmp")
+    files = [part for path in news for part in ("--news", str(path))]
+    command = [spacy, str(ROOT / "benchmarks" / "silver.py"), *files, "--out", str(scratch)]
+    if subprocess.run([*command, "--sentences", str(SILVER)], check=False).returncode:
+        return False
+    scratch.rename(target)
+    return True
+
+
+def _set(settings: dict[str, float]) -> list[str]:
+    return [part for name, value in settings.items() for part in ("--set", f"{name}={value}")]
 
 
 def _about(read: Iterable[Path]) -> dict[str, Any]:

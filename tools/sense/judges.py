@@ -20,6 +20,7 @@ from hashnews.learn.examples import (
 from hashnews.suggest.judges import CHOSEN_BY, READ, Judges
 from hashnews.suggest.ranker import Calibration, Ranker, Trees, trees_of
 from hashnews.suggest.sources import NEWS, PLACE
+from hashnews.suggest.topics import UNLIKELY
 from sense.lessons import (
     SILENT,
     TAUGHT_SETS,
@@ -128,7 +129,7 @@ def without_news(one: Graded) -> Graded:
     """Candidates as if no article had been found; those only the news brought are out."""
     features = one.features.copy()
     kept = (features[:, PLACE["in_post"]] > 0) | (features[:, PLACE["lexicon_meaning"]] > -1)
-    absent = {**NEWS.columns, **dict.fromkeys(OF_NEWS, 0.0)}
+    absent = {**NEWS.columns, **dict.fromkeys(OF_NEWS, 0.0), "news_topic": UNLIKELY}
     features[:, [PLACE[name] for name in absent]] = list(absent.values())
     return Graded(features[kept], one.grades[kept], one.vectors[kept])
 

@@ -41,12 +41,14 @@ from hashnews.suggest.prior import Prior
 from hashnews.suggest.query import PostWithNews, with_news
 from hashnews.suggest.ranker import Calibration, Ranker, Trees
 from hashnews.suggest.sources import PLACE
+from hashnews.suggest.topics import Topics
 from hashnews.text.entities import load_finder, shipped_finder
 from hashnews.text.meaning import Meaning
 from hashnews.times import microseconds
 from sense.collections import news_store, prepared, rules_of, split_set
 from sense.encoder import ENCODED, meaning, post_vectors
 from sense.lexicons import lexicon
+from sense.topics import topics
 from sense.work import Work, sample
 
 TAUGHT_SETS = ("p2023", "congress20", "howyoutag", "blm20", "p2021", "archives")
@@ -129,9 +131,10 @@ def _opened(path: Path) -> tuple[AllWordsRetriever, NewsStore]:
 
 
 @lru_cache(2)
-def prior_of_sets(lexicon_path: Path, meaning_path: Path) -> Prior:
-    """What is known without any memory: a lexicon, and meaning."""
-    return Prior({}, lexicon=Lexicon.load(lexicon_path), meaning=Meaning.load(meaning_path))
+def prior_of_sets(lexicon_path: Path, meaning_path: Path, topics_path: Path) -> Prior:
+    """What is known without any memory: a lexicon with its topics, and meaning."""
+    known = Lexicon.load(lexicon_path).taught_by(Topics.load(topics_path))
+    return Prior({}, lexicon=known, meaning=Meaning.load(meaning_path))
 
 
 def asked(posts: Sequence[PreparedPost], year: str | None, chance: random.Random) -> list[Asked]:
@@ -218,7 +221,7 @@ def _lesson(work: Work, name: str) -> Lesson:
         asked(test, cut.year, chance),
         [remembered(post) for post in cut.memory],
         {post.id: cut.never(post) for post in (*train, *test)},
-        prior_of_sets(lexicon(work, cut.lexicon), meaning(work)),
+        prior_of_sets(lexicon(work, cut.lexicon), meaning(work), topics(work)),
     )
 
 
@@ -285,7 +288,7 @@ def _word_pairs(work: Work, name: str) -> list[Pair]:
         rows = list(range(len(posts)))
     some = [posts[at] for at in sample(chance, rows, WORD_SETS[name])]
     reads = beside_news(work, asked(some, OWN_NEWS.get(name), chance))
-    prior = prior_of_sets(lexicon(work, name), meaning(work))
+    prior = prior_of_sets(lexicon(work, name), meaning(work), topics(work))
     search = Search(Memory([], DAYS), None, prior)
     chance = random.Random(3)
     gold = [{tag.key: tag.words for tag in _all_tags(read) if tag.words} for read in reads]

@@ -175,7 +175,7 @@ class Lexicographer:
         self._basis = pieces(work).basis
         self._encoder = full_encoder(work)
         self._posts, self._mean = self._post_vectors()
-        self._cues = _cues()
+        self._cues = cues_of_topics()
         self._topics = {
             "".join(parts): (parts, written)
             for written in self._cues
@@ -348,7 +348,7 @@ class Lexicographer:
         }
 
 
-def _cues() -> dict[str, list[str]]:
+def cues_of_topics() -> dict[str, list[str]]:
     """The editor's topics, each with what people say who use it."""
     lines = (line.split("\t") for line in (HERE / "cues.txt").read_text("utf-8").splitlines())
     split = ((written, cues.split(", ")) for written, cues in lines)

@@ -21,6 +21,7 @@ from hashnews.text.segment import shipped_segmenter
 from sense.encoder import meaning
 from sense.lessons import DAYS, SPANS, TOGETHER, Asked, beside_news, prior_of_sets
 from sense.lexicons import lexicon
+from sense.topics import topics
 from sense.work import HERE, Work
 
 
@@ -68,7 +69,8 @@ def _graded(work: Work, rows: Sequence[dict[str, Any]]) -> list[Graded]:
             post = preparer.read(Post(**fields))
             posts.append(Asked(post, year, post.created_at))
             grades[post.id] = {key_of(tag): grade for tag, grade in row["grades"].items()}
-    search = Search(Memory([], DAYS), None, prior_of_sets(lexicon(work, None), meaning(work)))
+    prior = prior_of_sets(lexicon(work, None), meaning(work), topics(work))
+    search = Search(Memory([], DAYS), None, prior)
     reads, found = beside_news(work, posts), []
     for start in range(0, len(reads), TOGETHER):
         part = reads[start : start + TOGETHER]

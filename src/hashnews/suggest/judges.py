@@ -38,7 +38,7 @@ READ = (
     "news_title", "news_mentions", "news_covered",
     "nearest", "centre", "nearest_three", "own_nearest",
     "lexicon_meaning", "lexicon_rank", "lexicon_margin", "worth", "word_said",
-    "cues", "cues_of_best", "news_cues",
+    "cues", "cues_of_best", "news_cues", "topic", "topic_lead", "small_talk", "news_topic",
     "meaning", "unsaid_meaning", "weakest", "news_meaning", "headline_meaning", "company",
     "rarest", "ending", "glued", "scrap",
     "fit", "fit_meaning", "fit_meaning_mean", "covered", "meaning_rank", "meaning_of_best",

@@ -2,9 +2,9 @@
 
 Each entry has the form most people write, how many people used it, its first and last day where
 they are known, and, if it names a topic, a vector and cues: words that people say who use it
-(`compost` for #Gardening). A post is looked up by its meaning and by its words. An entry is not
-there before its first day is over. Words have two counts: how many people say a word, and how many
-made it a hashtag.
+(`compost` for #Gardening). A post is looked up by its meaning, by its words, and by what was learnt
+of topics (`suggest/topics.py`). An entry is not there before its first day is over. Words have two
+counts: how many people say a word, and how many made it a hashtag.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import numpy.typing as npt
 from hashnews.errors import ModelError
 from hashnews.porter import stem
 from hashnews.saved import check_directory, read_arrays
+from hashnews.suggest.topics import NO_TOPICS, NONE, UNLIKELY, Topics, shipped_topics
 from hashnews.text.meaning import TextEncoder, Vectors, similarity
 from hashnews.text.segment import packed, unpacked
 from hashnews.times import A_DAY
@@ -94,6 +95,7 @@ class Lexicon:
         vectors: Vectors | None = None,
         worth: Mapping[str, Worth] | None = None,
         cues: Mapping[str, Sequence[int]] | None = None,
+        topics: Topics = NO_TOPICS,
     ):
         """Topics are the entries that have a vector; `cues` are stems, and the topics' rows."""
         self.entries, self.worth, self.cues = entries, worth or {}, cues or {}
@@ -101,6 +103,8 @@ class Lexicon:
         self._worth_of_all: dict[tuple[str, ...], WorthOfWords] = {}
         self._vectors = np.zeros((0, 0), np.float32) if vectors is None else vectors
         self._first = np.array([entry.first for entry in entries[: len(self._vectors)]], np.int64)
+        self._topics = topics
+        self._places = topics.places([NONE, *(one.key for one in entries[: len(self._vectors)])])
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -109,6 +113,10 @@ class Lexicon:
         """The same with the vectors of another encoder."""
         topics = [entry.words for entry in self.entries[: len(self._vectors)]]
         return Lexicon(self.entries, encoder.of_phrases(topics), self.worth, self.cues)
+
+    def taught_by(self, topics: Topics) -> Lexicon:
+        """The same with what was learnt of topics."""
+        return Lexicon(self.entries, self._vectors, self.worth, self.cues, topics)
 
     @property
     def vectors(self) -> Vectors:
@@ -171,6 +179,11 @@ class Lexicon:
         if not len(self._vectors):
             return np.zeros(0, np.float32)
         return similarity(self._vectors, vector)
+
+    def likely(self, vector: Vectors) -> tuple[float, Vectors]:
+        """Log P(none) and log P(topic) of each topic, for the post of this vector."""
+        found = np.append(self._topics.of(vector), np.float32(UNLIKELY))[self._places]
+        return float(found[0]), found[1:]
 
     def nearest(self, similar: Vectors, moment: int, most: int) -> list[LexiconEntry]:
         """The topics that are nearest, and were there before a moment."""
@@ -265,4 +278,4 @@ def _small(vectors: Vectors) -> tuple[npt.NDArray[np.int8], Vectors]:
 def shipped_lexicon() -> Lexicon:
     """The lexicon that comes with the package."""
     with resources.as_file(resources.files("hashnews") / "models" / "lexicon") as path:
-        return Lexicon.load(path)
+        return Lexicon.load(path).taught_by(shipped_topics())

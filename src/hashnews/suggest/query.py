@@ -29,6 +29,7 @@ from hashnews.suggest.from_text import (
 )
 from hashnews.suggest.lexicon import Lexicon, LexiconEntry
 from hashnews.suggest.prior import NOTHING, Prior
+from hashnews.suggest.topics import UNLIKELY
 from hashnews.text.language import is_english
 from hashnews.text.meaning import Vectors, similarity, unit
 from hashnews.text.stopwords import STOP_WORDS
@@ -42,6 +43,8 @@ TOPICS = 60  # of the lexicon that may be candidates
 BEST_ARTICLES = 10  # whose headlines are searched for cues
 # How much nearer a cue brings a topic, one of the post and one of the news; more than three do not.
 CUE, NEWS_CUE, ENOUGH = 0.2, 0.4, 3.0
+# How much nearer what was learnt brings a topic, if it is likelier than so much (log P).
+LEARNT, UNLIKELY_ENOUGH = 0.6, -7.0
 READ_FOR_COVER, COVER_LETTERS = 8, 2500  # articles, and how much of each, that may cover the post
 COMPANY = 8  # the nearest topics: what is about the post is about what they are about
 EVERYBODY = 20_000  # people: a word that all of them say covers nothing
@@ -273,6 +276,20 @@ class Query:
         return self.lexicon.similar(self._vector)
 
     @cached_property
+    def topics(self) -> tuple[float, Vectors]:
+        """Log P(none) and log P(topic) of each topic of the lexicon, as it was learnt."""
+        if self._vector is None:
+            return UNLIKELY, np.zeros(0, np.float32)
+        return self.lexicon.likely(self._vector)
+
+    @cached_property
+    def news_topics(self) -> Vectors:
+        """The same for the direction of the headlines; nothing where there is none."""
+        if self._vector is None or not self.headlines.any():
+            return np.full(len(self.lexicon.vectors), UNLIKELY, np.float32)
+        return self.lexicon.likely(self.headlines)[1]
+
+    @cached_property
     def told(self) -> dict[int, float]:
         """How much the words and emoji of the post speak for topics of the lexicon, by row."""
         return self.lexicon.told([*self.words, *self.shown])
@@ -292,6 +309,8 @@ class Query:
     def near_topics(self) -> list[LexiconEntry]:
         """The topics of the lexicon that are nearest to the post, by meaning and by cues."""
         near = self.topic_meanings.copy()
+        if len(near):
+            near += LEARNT * np.maximum(0, 1 - self.topics[1] / UNLIKELY_ENOUGH)
         for told, weight in ((self.told, CUE), (self.told_by_news, NEWS_CUE)):
             for row, much in told.items():
                 near[row] += weight * min(ENOUGH, much)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from hashnews.records import Reason
 from hashnews.suggest.sources.base import LAST, Proposal, Source
+from hashnews.suggest.topics import UNLIKELY
 
 if TYPE_CHECKING:
     from hashnews.suggest.candidates import Candidates
@@ -26,6 +27,7 @@ class LexiconSource(Source):
         "lexicon_people": 0.0, "lexicon_meaning": -1.0, "lexicon_rank": LAST,
         "lexicon_margin": -1.0, "lexicon_age": UNKNOWN_AGE, "worth": -3.0, "word_said": 0.0,
         "cues": 0.0, "cues_of_best": 0.0, "news_cues": 0.0,
+        "topic": UNLIKELY, "topic_lead": UNLIKELY, "small_talk": UNLIKELY, "news_topic": UNLIKELY,
     }  # fmt: skip
 
     def propose(self, query: Query) -> Iterator[Proposal]:
@@ -39,13 +41,17 @@ class LexiconSource(Source):
         rows: list[tuple[float, ...]] = []
         best = float(similar.max(initial=-1.0))
         told, news_told = query.told, query.told_by_news
+        (none, likely), news_likely = query.topics, query.news_topics
+        likeliest = float(likely.max(initial=UNLIKELY))
         most = max(told.values(), default=1.0)
         for key, words in zip(found.keys, found.words, strict=True):
             entry = query.entry(key)
             near, cues, news_cues = -1.0, 0.0, 0.0
+            topic, news_topic = UNLIKELY, UNLIKELY
             if entry is not None and entry.row < len(similar):
                 near = float(similar[entry.row])
                 cues, news_cues = told.get(entry.row, 0.0), news_told.get(entry.row, 0.0)
+                topic, news_topic = float(likely[entry.row]), float(news_likely[entry.row])
             worth = query.lexicon.worth_of_all(words)
             rows.append(
                 (
@@ -59,6 +65,10 @@ class LexiconSource(Source):
                     cues,
                     cues / most,
                     news_cues,
+                    topic,
+                    topic - likeliest,
+                    none,
+                    news_topic,
                 )
             )
         return rows
