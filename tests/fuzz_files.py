@@ -141,9 +141,12 @@ def _crawled(content):
     if len(written) < content.count(b"WARC/1.0"):
         return datetime.max.replace(tzinfo=UTC)  # one has no date that can be read
     try:
-        return max(map(datetime.fromisoformat, map(bytes.decode, written)))
+        dates = [datetime.fromisoformat(one.decode()) for one in written]
     except ValueError:
         return datetime.max.replace(tzinfo=UTC)
+    if not all(date.tzinfo for date in dates):
+        return datetime.max.replace(tzinfo=UTC)  # without a zone it may mean many moments
+    return max(dates)
 
 
 def pages(chance, folder):
