@@ -10,6 +10,7 @@ from hashnews.records import Article, ContextWord, PreparedPost, Retrieved
 from hashnews.suggest.candidates import Search
 from hashnews.suggest.filters import (
     Blocked,
+    Filters,
     is_first_name,
     is_namesake,
     is_of_a_network,
@@ -23,6 +24,7 @@ from hashnews.suggest.prior import Prior
 from hashnews.suggest.query import PostWithNews, Query
 from hashnews.suggest.sources.neighbours import posts_that_say
 from hashnews.suggest.world import FOREIGN, world_of
+from hashnews.text.entities import shipped_finder
 from hashnews.text.segment import shipped_segmenter
 
 COMMON = [(n / 10, f"u{n % 7}", f"note {n}.\n#Coronavirus #Juneteenth #Police") for n in range(40)]
@@ -231,3 +233,12 @@ def test_what_is_popular_is_not_for_posts_of_another_world():
     assert world.score >= FOREIGN
     assert world.is_home(found, place, used=0.04)
     assert not world.is_home(found, place, used=0.001)
+
+
+def test_a_name_in_small_letters_is_a_name():
+    filters = Filters(shipped_blocked(), shipped_segmenter().counts, shipped_finder().truecase)
+    assert all(map(filters.is_proper, ["oaxaca", "lisbon", "peckham"]))
+    assert not any(map(filters.is_proper, ["showered", "gorilla", "may", "xyzzy"]))
+    with HashNews() as hashnews:
+        answer = hashnews.suggest("one bite and i was back at my grandmother's table in oaxaca")
+    assert "#Oaxaca" in [one.hashtag for one in answer.suggestions]

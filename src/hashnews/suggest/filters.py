@@ -20,6 +20,7 @@ from hashnews.suggest.candidates import Candidates
 from hashnews.suggest.memory import View
 from hashnews.suggest.query import Query
 from hashnews.suggest.world import NEAR, World
+from hashnews.text.entities import Truecase
 from hashnews.text.segment import Counts
 from hashnews.text.tokens import words as title_words
 
@@ -35,6 +36,7 @@ MONTHS = frozenset(
 )
 PRIVATE = 5  # uses by one author alone that make a label of that author's own
 FAMOUS = 10  # people who use a given name as a hashtag: then it is somebody's whom all know
+SEEN, CAPITAL = 4, 0.9  # how often, and with which share of capitals, running text has a name
 CALLED_SO = 0.3  # the weight of the articles that call somebody by a given name
 NETWORKS = frozenset("bluesky fediverse instagram mastodon tiktok twitter".split())
 ON_NETWORKS = ("masto", "stodon", "fedi", "twitter", "instagram", "bluesky", "bsky", "tiktok")
@@ -229,6 +231,12 @@ class Filters(NamedTuple):
 
     blocked: Blocked
     counts: Counts
+    truecase: Truecase
+
+    def is_proper(self, word: str) -> bool:
+        """Whether running text writes a word with a capital: `oaxaca` is a name all the same."""
+        seen = self.truecase.seen.get(word, 0.0)
+        return seen >= SEEN and self.truecase.capital.get(word, 0.0) >= CAPITAL * seen
 
     def is_known(self, query: Query, found: Candidates, place: int) -> bool:
         """Whether people use a hashtag, or it is a name: what is left are scraps and plain words.
@@ -246,6 +254,8 @@ class Filters(NamedTuple):
             return False
         if query.is_name(words):
             return not query.is_glued(words)
+        if len(words) == 1 and key in query.in_post and self.is_proper(key):
+            return True
         if len(words) == 1:
             return key in query.in_news and key in self.counts.words
         if len(words) > 2 and query.is_glued(words):  # #BerlinDerby, but no #FloydProtestsSpread

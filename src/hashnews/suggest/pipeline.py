@@ -78,9 +78,10 @@ class HashNews:
         finder = load_finder(self.store.state().finder or "fast")
         self.preparer = Preparer(self._segmenter, finder)
         self.memory = Memory.open(self.store, self.model.config.days)
-        self._filters = Filters(self.model.blocked, self._segmenter.counts)
+        truecase = shipped_finder().truecase
+        self._filters = Filters(self.model.blocked, self._segmenter.counts, truecase)
         self._forms = shipped_forms()
-        self._writer = Writer(self._forms, shipped_finder().truecase, self.model.prior.hashtags)
+        self._writer = Writer(self._forms, truecase, self.model.prior.hashtags)
         named = self.model.generator
         self._generator = None if named is None else Generator.load(named)
         self._lock = threading.Lock()
