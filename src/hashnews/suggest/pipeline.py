@@ -51,7 +51,7 @@ IS_GIVEN, NO_HASHTAG = "the post has it already", "it has no letters"
 MOST_EXPLAINED = 50  # hashtags beside which one that is explained must stand
 VARIANTS = 3  # of a hashtag that are named
 NEVER = 2.0  # a floor that nothing reaches
-MOST_OF_THE_NEWS = 0.6  # the weight of the headlines that make a name more than hearsay
+MOST_OF_THE_NEWS = 0.6  # the weight of the articles that make a name more than hearsay
 
 
 class HashNews:
@@ -261,8 +261,10 @@ class HashNews:
             return NEVER  # it is popular, and that is all
         if found.keys[place] in query.proposed:
             return self.model.config.proposed  # a language model that read the post says so, too
-        headlined = found.feature("news_title")[place] >= MOST_OF_THE_NEWS
-        if found.feature("post_name")[place] or headlined:
+        named = found.feature("post_name")[place] > 0
+        if named and found.feature("news_name")[place] >= MOST_OF_THE_NEWS:
+            return self.model.config.remembered  # named by the post, and by most of its news, too
+        if named or found.feature("news_title")[place] >= MOST_OF_THE_NEWS:
             return self.model.config.floor  # named by the post, or by most of its headlines
         cues = found.feature("cues")[place] + found.feature("news_cues")[place]
         is_hearsay = set(found.words[place]).isdisjoint(query.words) and not cues
