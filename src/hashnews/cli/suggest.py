@@ -22,7 +22,7 @@ from hashnews.terminal import one_line
 if TYPE_CHECKING:
     from hashnews.records import Answer, Post, PreparedPost
 
-LEAST_SHOWN, MOST = 0.01, 5
+MOST = 5
 LONGEST_PATH = 1000  # characters; what is longer is a text
 POST_FILES = (".jsonl", ".csv", ".parquet", ".jsonl.gz", ".csv.gz", ".txt")
 TOGETHER = 32  # posts that are answered at a time
@@ -40,9 +40,13 @@ TOGETHER = 32  # posts that are answered at a time
 @click.option("--for", "network", type=click.Choice(list(NETWORKS)),
               help="Also print the post, ready to be pasted there: with as many hashtags as are "
                    "usual and fit in.")  # fmt: skip
-@click.option("--min-score", type=click.FloatRange(0, 1), metavar="P",
-              help="Hide suggestions whose probability is below P.  [default: 0.01 for people, "
-                   "0 for -o and --json]")  # fmt: skip
+@click.option(
+    "--min-score",
+    type=click.FloatRange(0, 1),
+    metavar="P",
+    default=0.0,
+    help="Hide suggestions whose probability is below P.",
+)
 @click.option("-o", "--out", type=click.Path(path_type=Path), metavar="FILE",
               help="Where the answers go as JSON lines; with --engine ray a folder.")  # fmt: skip
 @engine_options
@@ -55,7 +59,7 @@ def suggest(
     model: Path | None,
     most: int | None,
     network: str | None,
-    min_score: float | None,
+    min_score: float,
     out: Path | None,
     engine: str,
     address: str | None,
@@ -72,8 +76,6 @@ def suggest(
     """
     if not words:
         raise click.UsageError('what does the post say? hashnews suggest "my sourdough died"')
-    if min_score is None:
-        min_score = 0.0 if out or as_json else LEAST_SHOWN
     if network and (out or as_json):
         raise click.UsageError("--for is for people: leave out -o and --json")
     most = most or (NETWORKS[network].hashtags if network else MOST)
