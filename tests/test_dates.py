@@ -384,3 +384,8 @@ def test_what_claims_agree_on_never_ends_before_all_of_them_could(spans):
     common = agreed(spans)
     assert max(span.earliest for span in spans) <= common.latest
     assert common.latest <= max(span.latest for span in spans)
+
+
+@pytest.mark.parametrize("written", ["1969", "1969-12", "1903", "1979-12"])
+def test_a_year_that_ends_at_a_zero_is_a_year(written):
+    assert read_date(written) is not None

@@ -131,7 +131,10 @@ def read_date(written: str) -> Meant | None:
     None, too, where it stands for no date.
     """
     span = _span(written)
-    is_zero = span is not None and any(abs(span.latest - zero) <= NEAR_ZERO for zero in ZEROS)
+    is_zero = span is not None and any(
+        abs(span.latest - zero) <= NEAR_ZERO and zero - span.earliest <= 2 * NEAR_ZERO
+        for zero in ZEROS  # not a whole year or month that ends there
+    )
     return None if is_zero else span
 
 
