@@ -31,11 +31,10 @@ from pathlib import Path
 from typing import Any
 
 from sense.collections import SETS, file_of
-from sense.encoder import meaning
 from sense.judges import shipped
 from sense.lexicons import lexicon
 from sense.measure import measure
-from sense.topics import topics
+from sense.tuning import meaning, topics
 from sense.work import MODELS, ROOT, Work, run
 from sense.writers import BROAD, DATED, generator
 

@@ -1,4 +1,4 @@
-"""Meaning: an int8 graph of the encoder, a smaller space, and the vectors of pieces in it.
+"""The encoder: an int8 graph of it, a smaller space, and the vectors of pieces in it.
 
 encoder ──▶ graph ──▶ vectors of posts and phrases ──▶ basis (PCA) ──▶ vectors of pieces
 """
@@ -26,7 +26,6 @@ from hashnews.tagger.export import FUSED, Int8Graph, input_ranges
 from hashnews.tagger.network import TaggerNetwork, load_encoder
 from hashnews.text.entities import load_finder
 from hashnews.text.meaning import (
-    KIND,
     PADDING,
     UNKNOWN,
     Meaning,
@@ -116,18 +115,24 @@ def graph_files(work: Work) -> MeaningFiles:
         with new_directory(files.directory, "encoder", {}) as scratch:
             made = MeaningFiles(scratch)
             shutil.copyfile(work.encoder / "tokenizer.json", made.tokeniser)
-            onnx.save(_graph(work, work.encoder), made.graph)
+            tokeniser = read_tokeniser(made.tokeniser)
+            onnx.save(int8_graph(work, plain_network(work.encoder), tokeniser), made.graph)
     return files
 
 
-def _graph(work: Work, encoder: Path) -> onnx.ModelProto:
-    network = load_encoder(encoder, LAYERS, 0.0).eval()
+def plain_network(directory: Path, dropout: float = 0.0) -> TaggerNetwork:
+    """The network of an encoder that reads no shapes."""
+    network = load_encoder(directory, LAYERS, dropout).eval()
     with torch.no_grad():
         network.shapes.weight.zero_()
+    return network
+
+
+def int8_graph(work: Work, network: TaggerNetwork, tokeniser: Tokenizer) -> onnx.ModelProto:
+    """A network as a graph of whole numbers; some posts show the ranges of its inputs."""
     posts = prepared(work, "archives")
     chosen = random.Random(3).sample(posts, min(CALIBRATION, len(posts)))
-    batches = _calibration(_tokeniser(encoder / "tokenizer.json"), [post.body for post in chosen])
-    ranges = input_ranges(network, batches)
+    ranges = input_ranges(network, _calibration(tokeniser, [post.body for post in chosen]))
     ranges.pop("head")
     weights = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
     return MeaningGraph(weights, ranges).encoder(network)
@@ -143,7 +148,8 @@ def _calibration(tokeniser: Tokenizer, texts: Sequence[str]) -> Iterator[Calibra
         yield CalibrationBatch(pieces, torch.zeros_like(pieces))
 
 
-def _tokeniser(path: Path) -> Tokenizer:
+def read_tokeniser(path: Path) -> Tokenizer:
+    """A tokeniser that neither cuts nor pads."""
     tokeniser = Tokenizer.from_file(str(path))
     tokeniser.no_padding()
     tokeniser.no_truncation()
@@ -155,7 +161,7 @@ def full_encoder(work: Work) -> Meaning:
     files = graph_files(work)
     whole = np.eye(ENCODER_WIDTH, dtype=np.float32)
     tables = Tables(np.zeros((1, ENCODER_WIDTH), np.int8), np.ones(1, np.float32), whole)
-    return Meaning(open_graph(files.graph, 1, basic=True), _tokeniser(files.tokeniser), tables)
+    return Meaning(open_graph(files.graph, 1, basic=True), read_tokeniser(files.tokeniser), tables)
 
 
 def post_vectors(work: Work, name: str) -> PostVectors:
@@ -229,7 +235,7 @@ def _pieces(work: Work) -> Pieces:
     texts, halved = phrases(work)
     targets = halved.astype(np.float32)
     basis = _basis(targets, _tagged_vectors(work))
-    tokeniser = _tokeniser(graph_files(work).tokeniser)
+    tokeniser = read_tokeniser(graph_files(work).tokeniser)
     read = [found.ids[1:-1][:PHRASE_PIECES] or [UNKNOWN] for found in tokeniser.encode_batch(texts)]
     table = EmbeddingBag.from_pretrained(
         torch.tensor(_first_vectors(work, tokeniser, read) @ basis).float(),
@@ -289,15 +295,8 @@ def _bags(read: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
     return torch.tensor([piece for found in read for piece in found]), torch.tensor(starts)
 
 
-def meaning(work: Work) -> Path:
-    """The directory that `Meaning.load` reads."""
-    target = work.folder / "meaning"
-    if not target.exists():
-        graph, (basis, vectors) = graph_files(work), pieces(work)
-        with new_directory(target, KIND, {}) as scratch:
-            files = MeaningFiles(scratch)
-            shutil.copyfile(graph.graph, files.graph)
-            shutil.copyfile(graph.tokeniser, files.tokeniser)
-            whole, scales = quantised(vectors)
-            np.savez_compressed(files.vectors, pieces=whole, scales=scales, basis=basis)
-    return target
+def first_meaning(work: Work) -> Meaning:
+    """The encoder as it came, with the basis and the vectors of pieces."""
+    files, (basis, vectors) = graph_files(work), pieces(work)
+    tables = Tables(*quantised(vectors), basis)
+    return Meaning(open_graph(files.graph, 1, basic=True), read_tokeniser(files.tokeniser), tables)

@@ -46,9 +46,9 @@ from hashnews.text.entities import load_finder, shipped_finder
 from hashnews.text.meaning import Meaning
 from hashnews.times import microseconds
 from sense.collections import news_store, prepared, rules_of, split_set
-from sense.encoder import ENCODED, meaning, post_vectors
+from sense.encoder import ENCODED, post_vectors
 from sense.lexicons import lexicon
-from sense.topics import topics
+from sense.tuning import meaning, topics
 from sense.work import Work, sample
 
 TAUGHT_SETS = ("p2023", "congress20", "howyoutag", "blm20", "p2021", "archives")

@@ -17,8 +17,8 @@ from hashnews.metrics import micro_f1_of
 from hashnews.suggest.judges import Judges
 from hashnews.suggest.model import ModelConfig
 from hashnews.suggest.sources import PLACE
-from sense.judges import both
-from sense.lessons import TAUGHT_SETS, scored
+from sense.judges import both, shipped
+from sense.lessons import OF_2020, TAUGHT_SETS, scored
 from sense.work import Work
 
 SEEDS = (1, 2, 3)
@@ -47,7 +47,25 @@ def measure(work: Work, sets: Sequence[str] = TAUGHT_SETS) -> dict[str, Any]:
             for situation, examples in scored(work, name).items()
         }
         print("without", name, flush=True)
+    table["taught on all"] = _of_shipped(work)
     return table
+
+
+def _of_shipped(work: Work) -> dict[str, Any]:
+    """What the judges that ship find in the newest posts of 2020, with floors and without."""
+    judges = shipped(work)
+    return {
+        name: {
+            situation: {
+                "with floors": _f1(shown(judges, examples), examples.gold),
+                "without": _f1(
+                    _best(judges.judge(examples.features).used, examples), examples.gold
+                ),
+            }
+            for situation, examples in scored(work, name).items()
+        }
+        for name in OF_2020
+    }
 
 
 def _without(work: Work, name: str, seed: int) -> Judges:

@@ -18,10 +18,9 @@ from hashnews.text.entities import load_finder
 from hashnews.text.hashtags import key_of
 from hashnews.text.meaning import Vectors
 from hashnews.text.segment import shipped_segmenter
-from sense.encoder import meaning
 from sense.lessons import DAYS, SPANS, TOGETHER, Asked, beside_news, prior_of_sets
 from sense.lexicons import lexicon
-from sense.topics import topics
+from sense.tuning import meaning, topics
 from sense.work import HERE, Work
 
 

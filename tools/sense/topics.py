@@ -1,30 +1,29 @@
-"""Topics: which of them a post is about, taught on invented posts whose writers said so."""
+"""Topics: invented posts whose writers said what they are about, and the network over vectors.
+
+How both are taught together with the encoder: `tuning.py`.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import nn
 
-from hashnews.saved import new_directory
-from hashnews.suggest.emoji import emoji_words
-from hashnews.suggest.topics import KIND, NONE, Topics, Turn
+from hashnews.suggest.topics import NONE, Topics, Turn
 from hashnews.text.hashtags import key_of
 from hashnews.text.meaning import Meaning, Vectors, unit
 from hashnews.text.segment import shipped_segmenter
-from sense.encoder import meaning
 from sense.lexicons import CUES_WEIGHT, cues_of_topics
-from sense.work import HERE, Work
+from sense.work import HERE
 
 FINE = 0.8  # what a hashtag that would do counts beside one of the best
 # A topic nearly like one of a post counts, too: #CatLife where the writer thought of #Cats.
 ALIKE, SHARED = 0.7, 0.3  # from which similarity on, and how much
-HIDDEN, EPOCHS, BATCH, RATE, DECAY = 256, 12, 128, 1e-3, 0.01
+HIDDEN = 256
 DROPPED = 0.1, 0.3  # shares of the input, and of the hidden layer
 SHARPNESS = 15.0  # s at the beginning
 WIDENED = 16.0  # a number of a vector is about 1/16
@@ -44,7 +43,7 @@ def lessons() -> list[Lesson]:
         return [Lesson(**json.loads(line)) for line in lines]
 
 
-class _Network(nn.Module):
+class TopicsNetwork(nn.Module):
     """The equation of `suggest/topics.py`."""
 
     def __init__(self, vectors: Vectors):
@@ -62,6 +61,7 @@ class _Network(nn.Module):
         nn.init.zeros_(self.down.bias)
 
     def forward(self, posts: torch.Tensor) -> torch.Tensor:
+        """Scores of all topics for the vectors of some posts."""
         posts = self.drop_input(posts)
         hidden = self.drop_hidden(torch.relu(self.up(WIDENED * posts)))
         turned = posts + self.down(hidden)
@@ -80,36 +80,7 @@ class _Network(nn.Module):
             return Topics(tuple(keys), vectors, self.bias.numpy().copy(), turn)
 
 
-def taught_topics(given: Sequence[Lesson], encoder: Meaning, seed: int = 1) -> Topics:
-    """Topics taught on some posts; the same seed gives the same ones."""
-    torch.manual_seed(seed)
-    keys, vectors = _names(encoder)
-    bodies = [" ".join([one.text, *emoji_words(one.text)]) for one in given]
-    posts = torch.from_numpy(encoder.of_posts(bodies))
-    answers = _shared(_answers(given, keys), vectors)
-    told = answers.sum(1) > 0
-    posts, answers = posts[told], answers[told] / answers[told].sum(1, keepdim=True)
-    network = _Network(vectors)
-    others = [part for name, part in network.named_parameters() if name not in ("names", "learnt")]
-    groups = [
-        {"params": others, "weight_decay": DECAY},
-        {"params": [network.learnt], "weight_decay": 0},
-    ]
-    optimiser = torch.optim.AdamW(groups, RATE)
-    steps = EPOCHS * -(-len(posts) // BATCH)
-    slower = torch.optim.lr_scheduler.OneCycleLR(optimiser, RATE, total_steps=steps)
-    for _ in range(EPOCHS):
-        for rows in torch.randperm(len(posts)).split(BATCH):
-            said = network(posts[rows]).log_softmax(1)
-            loss = -(answers[rows] * said).sum(1).mean()
-            optimiser.zero_grad()
-            loss.backward()
-            optimiser.step()
-            slower.step()
-    return network.eval().topics(keys)
-
-
-def _names(encoder: Meaning) -> tuple[list[str], Vectors]:
+def names_of_topics(encoder: Meaning) -> tuple[list[str], Vectors]:
     """The keys of the editor's topics, none first, and the vectors of their names and cues."""
     segmenter = shipped_segmenter()
     cues = {"".join(segmenter.segment(written)): (segmenter.segment(written), told)
@@ -121,8 +92,8 @@ def _names(encoder: Meaning) -> tuple[list[str], Vectors]:
     return [NONE, *cues], np.concatenate([np.zeros((1, encoder.width), np.float32), vectors])
 
 
-def _answers(given: Sequence[Lesson], keys: Sequence[str]) -> torch.Tensor:
-    """What each hashtag counts for each post."""
+def answers_of(given: Sequence[Lesson], keys: Sequence[str], names: Vectors) -> torch.Tensor:
+    """What each topic counts for each post; one that is nearly the same has a share."""
     at = {key: place for place, key in enumerate(keys)}
     answers = torch.zeros(len(given), len(keys))
     for row, one in enumerate(given):
@@ -132,22 +103,6 @@ def _answers(given: Sequence[Lesson], keys: Sequence[str]) -> torch.Tensor:
                     answers[row, place] = weight
         if not one.best and not one.fine:
             answers[row, at[NONE]] = 1
-    return answers
-
-
-def _shared(answers: torch.Tensor, vectors: Vectors) -> torch.Tensor:
-    """The same with a share for topics that are nearly alike."""
-    alike = np.maximum(0, vectors @ vectors.T - ALIKE) / (1 - ALIKE)
+    alike = np.maximum(0, names @ names.T - ALIKE) / (1 - ALIKE)
     np.fill_diagonal(alike, 0)
     return torch.maximum(answers, answers @ torch.from_numpy(SHARED * alike))
-
-
-def topics(work: Work) -> Path:
-    """The directory that `Topics.load` reads."""
-    target = work.folder / "topics"
-    if not target.exists():
-        print("topics", flush=True)
-        made = taught_topics(work.limited(lessons()), Meaning.load(meaning(work)))
-        with new_directory(target, KIND, {}) as scratch:
-            made.save(scratch)
-    return target
