@@ -16,13 +16,15 @@ from hashnews.suggest.candidates import Candidates
 from hashnews.suggest.memory import View
 from hashnews.suggest.query import EVERYBODY, Query
 from hashnews.suggest.sources.neighbours import posts_that_say
+from hashnews.suggest.topics import UNLIKELY
 
 MANY = 500  # posts of a large memory
 # A small memory tells little of what its hashtags are about: then hashtag or headline must be near,
 # or an own post that shares more with this one than a word that everybody says.
-NEAR, ALIKE = 0.3, 0.06
+NEAR, ALIKE = 0.4, 0.06
 # A large memory's hashtags must be likely used; for posts of another world more so, and be like.
 FOREIGN, LIKE, LIKELY, AT_HOME = -2.2, 0.05, 0.06, 0.01
+CLEAR, RELATED = -2.0, 0.2  # log P of a topic that is clear; the similarity of what is about it
 
 
 class World(NamedTuple):
@@ -31,6 +33,7 @@ class World(NamedTuple):
     size: int  # posts that may be seen
     share: float  # of the post's words, as they tell, that the memory says at all
     score: float
+    is_clear: bool = False  # what the post is about
 
     @property
     def is_large(self) -> bool:
@@ -40,8 +43,11 @@ class World(NamedTuple):
     def is_near(self, found: Candidates, place: int) -> bool:
         """Whether a hashtag of a small memory is about what the post is about.
 
-        How like an own post is counts by how much of the post's words it can be about.
+        It is if a word of the post tells of it: bread, of sourdough. How like an own post is counts
+        by how much of the post's words it can be about.
         """
+        if found.feature("cues")[place] > 0:
+            return True
         if max(found.feature(name)[place] for name in ("meaning", "news_meaning")) >= NEAR:
             return True
         return bool(found.feature("own_nearest")[place] * self.share >= ALIKE)
@@ -49,11 +55,12 @@ class World(NamedTuple):
     def is_home(self, found: Candidates, place: int, used: float) -> bool:
         """Whether that a large memory has a hashtag speaks for it.
 
-        It does for a post of that world if it may be used, and else where the post is so like those
-        that have the hashtag that it is likely used.
+        It does for a post of that world if it may be used; it must be likely used if the post is
+        clearly about something else, and be like those that have the hashtag in another world.
         """
         if self.score >= FOREIGN:
-            return used >= AT_HOME
+            apart = self.is_clear and found.feature("meaning")[place] < RELATED
+            return used >= (LIKELY if apart else AT_HOME)
         like = found.feature("nearest_three")[place] * self.share >= LIKE
         return bool(like and used >= LIKELY)
 
@@ -68,4 +75,5 @@ def world_of(query: Query, view: View) -> World:
     here = np.log((counts + 0.1) / (view.size + 1))
     score = here - np.log((anywhere + 5) / (EVERYBODY + 1))
     share = told[counts > 0].sum() / max(1e-9, told.sum())
-    return World(view.size, float(share), float(score.mean()))
+    is_clear = bool(query.topics[1].max(initial=UNLIKELY) >= CLEAR)
+    return World(view.size, float(share), float(score.mean()), is_clear)
