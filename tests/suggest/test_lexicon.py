@@ -152,3 +152,40 @@ def test_an_article_or_an_accent_makes_no_other_hashtag():
     assert stems(("the", "bear")) == stems(("bear",))
     assert stems(("the",)) == ("the",)
     assert stems(("fauré",)) == stems(("faure",))
+
+
+def test_a_run_of_words_that_is_a_hashtag_is_said():
+    lexicon = Lexicon(
+        [
+            LexiconEntry(0, ("say", "her", "name"), "#SayHerName", 40, 10, 20),
+            LexiconEntry(1, ("in", "the", "garden"), "#InTheGarden", 2, 10, 20),
+            LexiconEntry(2, ("the", "garden"), "#TheGarden", 40, 10, 20),
+        ],
+        np.zeros((3, 4), np.float32),
+        {"garden": Worth(500, 9)},
+    )
+
+    def said(moment):
+        body = "They say her name in the garden"
+        post = PreparedPost(id="1", body=body, entities=(), hashtags=())
+        return Query(PostWithNews(post, moment, [], []), Prior(lexicon=lexicon), []).in_post
+
+    assert said(30 * A_DAY)["sayhername"].words == ("say", "her", "name")
+    assert "inthegarden" not in said(30 * A_DAY)  # two people's
+    assert "thegarden" not in said(30 * A_DAY)  # any garden
+    assert "sayhername" not in said(10 * A_DAY)  # nobody's yet
+
+
+def test_a_part_of_a_name_and_what_begins_in_a_handle_are_no_hashtags():
+    from hashnews.suggest.filters import _is_called
+
+    def query(body, names=(), mentions=()):
+        post = PreparedPost(id="1", body=body, entities=names, hashtags=(), mentions=mentions)
+        return Query(PostWithNews(post, 30 * A_DAY, [], []), Prior(), [])
+
+    kyi = query("they took aung san suu kyi", names=("Aung San Suu Kyi",))
+    assert kyi.is_within(("san", "suu"))
+    assert not kyi.is_within(("aung", "san", "suu", "kyi"))
+    loan = query("irons dave Lingard to us on loan", mentions=("irons_dave",))
+    assert _is_called(loan, "davelingard", ("dave", "lingard"))
+    assert not _is_called(loan, "lingard", ("lingard",))

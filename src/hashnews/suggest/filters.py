@@ -226,6 +226,11 @@ def _one_off(key: str) -> list[str]:
     return [other for other in (*swaps, *drops, *changes, *adds) if other != key]
 
 
+def _is_called(query: Query, key: str, words: tuple[str, ...]) -> bool:
+    """Whether words begin in somebody's name on the network: `@irons_dave Lingard`."""
+    return key not in query.in_news and any(map(query.is_mention, words))
+
+
 class Filters(NamedTuple):
     """What keeps a candidate from being shown."""
 
@@ -251,6 +256,9 @@ class Filters(NamedTuple):
         if query.entry(key) is not None:
             return True
         if words[0][0].isdecimal() or query.is_mention(key):
+            return False
+        is_part = query.is_within(words) and not query.is_name(words)  # #SanSuu
+        if key in query.in_post and (is_part or _is_called(query, key, words)):
             return False
         if query.is_name(words):
             return not query.is_glued(words)

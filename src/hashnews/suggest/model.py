@@ -52,7 +52,7 @@ class ModelConfig(Config):
     """The plug-in that encodes meaning; None: the one that ships."""
     days: float = Field(400, gt=0, le=36_500)
     """Older posts are not remembered."""
-    floor: float = Field(0.55, ge=0, le=1)
+    floor: float = Field(0.5, ge=0, le=1)
     """What is on topic with a lower probability is not shown."""
     of_best: float = Field(0.75, ge=0, le=1)
     """Beside one that is surely on topic, those are not shown that are less so than this share."""
@@ -60,7 +60,7 @@ class ModelConfig(Config):
     """The same for what the author, or a large memory, has used: that it was used says much."""
     proposed: float = Field(0.45, ge=0, le=1)
     """The same of hashtags that a language model proposes, too."""
-    hearsay: float = Field(0.62, ge=0, le=1)
+    hearsay: float = Field(0.56, ge=0, le=1)
     """The same for what no word of the post speaks for: likeness alone, or a part of the news."""
 
 

@@ -266,6 +266,8 @@ class HashNews:
             return self.model.config.remembered  # named by the post, and by most of its news, too
         if named or found.feature("news_title")[place] >= MOST_OF_THE_NEWS:
             return self.model.config.floor  # named by the post, or by most of its headlines
+        if not query.is_legible:
+            return NEVER
         cues = found.feature("cues")[place] + found.feature("news_cues")[place]
         is_hearsay = set(found.words[place]).isdisjoint(query.words) and not cues
         least = self.model.config.hearsay if is_hearsay else self.model.config.floor

@@ -47,6 +47,8 @@ CUE, NEWS_CUE, ENOUGH = 0.2, 0.4, 3.0
 LEARNT, UNLIKELY_ENOUGH = 0.6, -7.0
 READ_FOR_COVER, COVER_LETTERS = 8, 2500  # articles, and how much of each, that may cover the post
 COMPANY = 8  # the nearest topics: what is about the post is about what they are about
+LONGEST_SAID, SHORTEST_SAID, WIDE = 5, 8, 10  # words and letters of a hashtag said, its people
+COMMON = 50  # people who say a plain word
 EVERYBODY = 20_000  # people: a word that all of them say covers nothing
 # Names of an article that are read, and letters of one: one article must not hold up a post.
 MOST_NAMES, LONGEST_NAME_READ = 300, 200
@@ -139,9 +141,30 @@ class Query:
         return is_english(words(MENTION.sub(" ", self.body)), self.lexicon.worth)
 
     @cached_property
+    def is_legible(self) -> bool:
+        """Whether the post says a word, or shows a sign, that anybody else does."""
+        known = (*self.words, *self.shown)
+        return any(word in STOP_WORDS or word in self.lexicon.worth for word in known)
+
+    @cached_property
     def in_post(self) -> dict[str, FromText]:
-        """Names and phrases of the post, by key."""
-        return in_post(self.words, self.entities)
+        """Names and phrases of the post, and longer runs that are a hashtag, by key."""
+        found = in_post(self.words, self.entities)
+        for start in range(len(self.words)):  # `say her name` begins with a word that says nothing
+            for end in range(start + 2, min(len(self.words), start + LONGEST_SAID) + 1):
+                run = tuple(self.words[start:end])
+                key = "".join(run)
+                if key not in found and len(key) >= SHORTEST_SAID and self._is_wide(run):
+                    found[key] = FromText(run, 1.0, None)
+        return found
+
+    def _is_wide(self, run: tuple[str, ...]) -> bool:
+        """Whether many use it, and it is no plain word: the office is no #TheOffice."""
+        is_plain = run[0] == "the" and len(run) == 2
+        if is_plain and self.lexicon.worth_of(run[1]).said >= COMMON:
+            return False
+        entry = self.entry("".join(run))
+        return entry is not None and entry.people >= WIDE
 
     @cached_property
     def _places(self) -> defaultdict[str, list[int]]:
@@ -157,8 +180,9 @@ class Query:
         found: defaultdict[int, list[int]] = defaultdict(list)
         for start in range(len(self.words)):
             for end in range(start + 2, min(len(self.words), start + LONGEST_NAME) + 1):
-                spelled = self.in_post.get("".join(self.words[start:end]))
-                if spelled and (spelled.name or self.entry("".join(spelled.words))):
+                run = tuple(self.words[start:end])
+                spelled = self.in_post.get("".join(run))
+                if run in self._names or (spelled and self.entry("".join(run))):
                     found[start].append(end)
         return found
 
