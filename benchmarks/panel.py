@@ -45,9 +45,12 @@ from panel_measures import (
 from hashnews import HashNews, Post
 from hashnews.files import new_file
 from hashnews.news.store import NewsStore
+from hashnews.prepare.preparer import Preparer
 from hashnews.sample import sample_file
 from hashnews.suggest.language_model import LanguageModel
+from hashnews.text.entities import load_finder
 from hashnews.text.hashtags import key_of
+from hashnews.text.segment import shipped_segmenter
 
 PANEL = Path(__file__).parent / "panel"
 POSTS = tuple(PANEL / f"{name}.jsonl" for name in ("posts", *WRITTEN_LATER.values()))
@@ -107,6 +110,9 @@ def ask(options: argparse.Namespace) -> None:
                     continue
             llm = LanguageModel(options.llm, seconds=PATIENCE) if options.llm else None
             with HashNews(store, options.model, llm) as hashnews:
+                if options.finder:
+                    finder = load_finder(options.finder)
+                    hashnews.preparer = Preparer(shipped_segmenter(), finder)
                 if len(hashnews.memory) and not small:
                     raise SystemExit(f"{store} remembers posts: a newcomer has none")
                 told = [list(post.editor) for post in asked] if options.editor else None
@@ -266,6 +272,8 @@ def table(options: argparse.Namespace) -> None:
     panel = read_panel()
     half = halves(panel)
     posts = [post for post in panel if options.half in (None, half[post.id])]
+    if options.small_letters:
+        posts = [post for post in posts if post.text == post.text.lower()]
     systems = {path.stem: read_answers(path) for path in options.answers}
     report = measured(posts, systems, read_grades(options.grades), options.part or list(SECTIONS))
     print(f"half: {options.half or 'both'}; shares in percent, ungraded hashtags count as nothing")
@@ -340,6 +348,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--editor", action="store_true", help="as if a language model said what the editor did"
     )
     asking.add_argument("--no-news", action="store_true", help="from a store without articles")
+    asking.add_argument("--finder", help="what finds the names of posts; default: the store's")
     asking.add_argument("--answers", type=Path, default=Path("answers"), help="folder to write to")
     pooling = command(pool)
     pooling.add_argument("answers", type=Path, nargs="+")
@@ -352,6 +361,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     showing = command(table)
     showing.add_argument("answers", type=Path, nargs="+")
     showing.add_argument("--half", choices=(*HALVES, *WRITTEN_LATER.values()), help="default: all")
+    showing.add_argument("--small-letters", action="store_true", help="posts without capitals only")
     showing.add_argument("--part", choices=SECTIONS, action="append", help="may be repeated")
     showing.add_argument("--ungraded", action="store_true", help="list what has no grade yet")
     showing.add_argument("-o", "--out", type=Path, help="also write JSON")

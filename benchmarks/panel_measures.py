@@ -14,7 +14,11 @@ from hashnews.text.hashtags import key_of
 
 GRADES = (-1, 0, 1, 2)  # embarrassing, off topic, on topic and harmless, would use it
 HALVES = ("choose", "report")
-WRITTEN_LATER = {"n": "fresh", "q": "later"}  # by how ids begin: posts that nothing is chosen by
+WRITTEN_LATER = {
+    "n": "fresh",
+    "q": "later",
+    "r": "last",
+}  # by how ids begin: posts that nothing is chosen by
 NEWS = ("sample", "2021", "2023")
 SECTIONS = {"news": NEWS, **{part: (part,) for part in (*NEWS, "everyday")}}
 
