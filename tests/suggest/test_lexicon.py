@@ -189,3 +189,37 @@ def test_a_part_of_a_name_and_what_begins_in_a_handle_are_no_hashtags():
     loan = query("irons dave Lingard to us on loan", mentions=("irons_dave",))
     assert _is_called(loan, "davelingard", ("dave", "lingard"))
     assert not _is_called(loan, "lingard", ("lingard",))
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["cop", "euro"]), st.integers(0, 120), st.integers(0, 9)),
+             max_size=8, unique_by=lambda one: one[:2]),
+    st.integers(0, 120),
+    st.integers(0, 10 * A_DAY),
+)  # fmt: skip
+def test_the_next_of_a_series_is_known_by_the_last_one_before_it(given, number, moment):
+    entries = [
+        LexiconEntry(row, (f"{name}{n}",), f"#{name.upper()}{n}", 5, day, day)
+        for row, (name, n, day) in enumerate(given)
+    ]
+    before = [
+        n for name, n, day in given
+        if name == "cop" and n < number and len(str(n)) == len(str(number))
+        and (day + 1) * A_DAY <= moment
+    ]  # fmt: skip
+    found = Lexicon(entries).earlier(f"cop{number}", moment)
+    assert (found is not None) == bool(before)
+    if found is not None:
+        assert (found.key, found.written) == (f"cop{number}", f"#COP{number}")
+        assert entries[found.row].key == f"cop{max(before)}"
+
+
+def test_this_years_summit_is_a_hashtag_though_the_lexicon_ends_before_it():
+    lexicon = shipped_lexicon()
+    assert lexicon.get("cop31", 21_000 * A_DAY) is None
+    with HashNews() as hashnews:
+        for text in ("cop31 opens today", "COP31 opens today in Antalya"):
+            post = Post(id="1", text=text, created_at="2026-11-09T08:00:00Z")
+            assert "#COP31" in [one.hashtag for one in hashnews.suggest(post).suggestions]
+        post = Post(id="1", text="my cop 31 opens today", created_at="2026-11-09T08:00:00Z")
+        assert "#COP31" not in [one.hashtag for one in hashnews.suggest(post).suggestions]

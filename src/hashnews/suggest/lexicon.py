@@ -12,13 +12,14 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from importlib import resources
 from pathlib import Path
 from typing import NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
+import regex
 
 from hashnews.errors import ModelError
 from hashnews.porter import stem
@@ -34,6 +35,7 @@ LONGEST_CUE = 3  # words
 CACHED = 100_000  # hashtags
 LARGEST = 256 << 20  # bytes of all arrays
 ALIKE = 0.9  # the similarity of two topics that are one: #Running and #Runner
+NUMBERED = regex.compile(r"(?<name>\p{L}{2,})(?<number>\d{1,4})")  # cop31, euro2028
 
 
 class LexiconFiles:
@@ -129,6 +131,34 @@ class Lexicon:
         if row is None or (self.entries[row].first + 1) * A_DAY > moment:
             return None
         return self.entries[row]
+
+    @cached_property
+    def _series(self) -> Mapping[str, Sequence[int]]:
+        """The rows of hashtags that end in a number, by what stands before it."""
+        found: defaultdict[str, list[int]] = defaultdict(list)
+        for entry in self.entries:
+            if parts := NUMBERED.fullmatch(entry.key):
+                found[parts["name"]].append(entry.row)
+        return found
+
+    def earlier(self, key: str, moment: int) -> LexiconEntry | None:
+        """The last one before a hashtag with a number, #COP27 before #COP31, as if it were that."""
+        parts = NUMBERED.fullmatch(key)
+        if parts is None:
+            return None
+        size, number = len(key), int(parts["number"])
+        known = (self.entries[row] for row in self._series.get(parts["name"], ()))
+        before = [
+            (int(other), entry)
+            for entry in known
+            if len(entry.key) == size and int(other := entry.key[parts.start("number") :]) < number
+            if self.get(entry.key, moment)
+        ]
+        if not before:
+            return None
+        _, last = max(before)
+        written = last.written[: -len(parts["number"])] + parts["number"]
+        return last._replace(words=(key,), written=written, last=moment // A_DAY)
 
     def worth_of(self, word: str) -> Worth:
         """How often a word is made a hashtag."""

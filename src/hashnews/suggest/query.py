@@ -346,8 +346,11 @@ class Query:
         return frozenset(entry.key for entry in self.near_topics)
 
     def entry(self, key: str) -> LexiconEntry | None:
-        """What the lexicon knew of a hashtag at the post's time."""
-        return self.lexicon.get(key, self.moment)
+        """What the lexicon knew of a hashtag at the post's time, or of the last of its series."""
+        known = self.lexicon.get(key, self.moment)
+        if known is None and key[-1:].isdecimal() and (key in self.words or key in self.in_news):
+            return self.lexicon.earlier(key, self.moment)
+        return known
 
     def age(self, entry: LexiconEntry) -> float:
         """Years since the last use of a hashtag that the lexicon knows; 0 if it goes on."""
