@@ -18,6 +18,7 @@ WRITTEN_LATER = {
     "n": "fresh",
     "q": "later",
     "r": "last",
+    "u": "newest",
 }  # by how ids begin: posts that nothing is chosen by
 NEWS = ("sample", "2021", "2023")
 SECTIONS = {"news": NEWS, **{part: (part,) for part in (*NEWS, "everyday")}}
