@@ -139,11 +139,12 @@ def _uses_of_authors(loaded: Loaded) -> dict[str | None, list[tuple[int, str]]]:
     uses: defaultdict[str | None, list[tuple[int, str]]] = defaultdict(list)
     for part in memory.parts:
         starts, tags, _ = part.segment.row_uses
+        names = {kind: part.segment.strings(kind).all() for kind in ("user", "tag")}
         for row, user in enumerate(part.segment.user.tolist()):
             if user >= 0:
-                when, name = int(part.segment.times[row]), part.segment.names["user"][user]
+                when, name = int(part.segment.times[row]), names["user"][user]
                 for tag in tags[starts[row] : starts[row + 1]].tolist():
-                    uses[name].append((when, part.segment.names["tag"][tag]))
+                    uses[name].append((when, names["tag"][tag]))
     return uses
 
 
