@@ -64,8 +64,7 @@ def test_all_models_are_in_the_table(small):
 
 
 def test_the_page_holds_every_table_and_figure(small):
-    out = small
-    page = (out / "README.md").read_text("utf-8")
+    page = (small / "README.md").read_text("utf-8")
     for title in (
         "Table 1",
         "Table 2",
@@ -77,11 +76,11 @@ def test_the_page_holds_every_table_and_figure(small):
         assert title in page
     figures = re.findall(r"!\[\w+\]\((.+?)\)", page)
     assert len(figures) == 5
-    assert {path.name for path in out.iterdir()} == {
+    assert {path.name for path in small.iterdir()} == {
         "README.md", "results.json", "tables.tex", "work", *figures,
     }  # fmt: skip
     assert "10.59" in page  # the paper's own number
-    assert "\\toprule" in (out / "tables.tex").read_text()
+    assert "\\toprule" in (small / "tables.tex").read_text()
 
 
 def test_case_study_2_is_of_the_sample(small):
@@ -97,28 +96,28 @@ def test_case_study_2_is_of_the_sample(small):
 
 
 def test_results_quote_no_post(small):
-    out = small
     with sample_file("posts.jsonl") as path:
         ids = [json.loads(line)["id"] for line in path.read_text("utf-8").splitlines()]
-    told = (out / "results.json").read_text() + (out / "README.md").read_text()
+    told = (small / "results.json").read_text() + (small / "README.md").read_text()
     assert [name for name in ids if f'"{name}"' in told] == []
     assert str(Path.cwd()) not in told
 
 
 def test_what_is_done_is_not_done_again(small):
-    out = small
     before = {
-        name: (folder / "step.json").stat().st_mtime for name, folder in steps_of(out).items()
+        name: (folder / "step.json").stat().st_mtime for name, folder in steps_of(small).items()
     }
-    table = (out / "README.md").read_text()
-    done = reproduce(out, "--jobs", 2)
+    table = (small / "README.md").read_text()
+    done = reproduce(small, "--jobs", 2)
     assert f"{len(before)} steps, {len(before)} done before" in done.stderr
     assert "begins" not in done.stderr
-    after = {name: (folder / "step.json").stat().st_mtime for name, folder in steps_of(out).items()}
+    after = {
+        name: (folder / "step.json").stat().st_mtime for name, folder in steps_of(small).items()
+    }
     assert after == before
-    assert (out / "README.md").read_text() == table
+    assert (small / "README.md").read_text() == table
     # Another setting of one model leaves the others alone.
-    changed = reproduce(out, "--set", "lstm_top.epochs=1")
+    changed = reproduce(small, "--set", "lstm_top.epochs=1")
     assert re.findall(r"(\S+): begins", changed.stderr) == ["suggest-lstm-top-0"]
 
 
@@ -256,8 +255,7 @@ def test_a_public_dataset_in_its_own_files(tmp_path):
 
 
 def test_a_small_run_judges_nothing(small):
-    out = small
-    results = json.loads((out / "results.json").read_text())
+    results = json.loads((small / "results.json").read_text())
     verdicts = {
         metric["verdict"] for claim in results["claims"] for metric in claim["metrics"].values()
     }
