@@ -34,6 +34,7 @@ from sense.collections import SETS, file_of
 from sense.judges import shipped
 from sense.lexicons import lexicon
 from sense.measure import measure
+from sense.stories import story
 from sense.tuning import meaning, topics
 from sense.work import MODELS, ROOT, Work, run
 from sense.writers import BROAD, DATED, generator
@@ -94,7 +95,8 @@ def build_generator(work: Work, out: Path) -> None:
 
 def build_sense(work: Work, out: Path) -> None:
     """Meaning, lexicon, topics and judges: made in WORK, then put in their places."""
-    made, judges = (meaning(work), lexicon(work, None), topics(work)), shipped(work)
+    made = (meaning(work), lexicon(work, None), topics(work), story(work))
+    judges = shipped(work)
     about = _about(file_of(work, name) for name in SETS)
     for directory in made:
         _copy(directory, out / directory.name, about)

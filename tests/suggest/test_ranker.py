@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hashnews.errors import ModelError
-from hashnews.suggest import ranker as module
 from hashnews.suggest.ranker import (
     Calibration,
     Ranker,
@@ -71,12 +70,11 @@ def test_a_saved_ranker_comes_back(models, tmp_path):
     assert read.probabilities(rows).tolist() == saved.probabilities(rows).tolist()
 
 
-def test_a_ranker_over_other_features_is_refused(models, tmp_path, monkeypatch):
+def test_a_ranker_over_other_features_is_refused(models, tmp_path):
     curve = Calibration(np.zeros(1), np.zeros(1))
     Ranker(trees_of(models[0].model_to_string()), curve).save(tmp_path / "ranker.npz")
-    monkeypatch.setattr(module, "FEATURES", FEATURES[:-1])
     with pytest.raises(ModelError, match="other features"):
-        Ranker.load(tmp_path / "ranker.npz")
+        Ranker.load(tmp_path / "ranker.npz", FEATURES[:-1])
 
 
 @pytest.mark.parametrize("content", [b"", b"nonsense", b"PK\x03\x04"])

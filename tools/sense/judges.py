@@ -52,7 +52,7 @@ RELEVANCE: dict[str, Any] = {
 ROUNDS, CHOICE_ROUNDS = 700, 300
 OF_NEWS = (  # columns of other sources that are about the articles
     "news_meaning", "fit", "fit_meaning", "fit_meaning_mean", "articles", "glued", "scrap",
-    "news_cues", "headline_meaning", "covered",
+    "news_cues", "headline_meaning", "covered", "stories", "surest_story",
 )  # fmt: skip
 MEMORY_WEIGHT, WORDS_WEIGHT = 0.3, 0.5  # of all their rows, beside those of the school
 UNUSED = 2  # candidates not used, for each that was

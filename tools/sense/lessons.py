@@ -11,13 +11,11 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from hashnews.arrays import Array
-from hashnews.index.folder import NewsIndex
 from hashnews.learn.examples import (
     CLOSED,
     Examples,
@@ -29,26 +27,20 @@ from hashnews.learn.examples import (
     nobody,
     situations,
 )
-from hashnews.news.store import NewsStore
 from hashnews.posts.table import Remembered, remembered
 from hashnews.records import Hashtag, PreparedPost
-from hashnews.retrieve.all_words import AllWordsRetriever
 from hashnews.suggest.candidates import Search
 from hashnews.suggest.judges import Judges
-from hashnews.suggest.lexicon import Lexicon
 from hashnews.suggest.memory import Memory
 from hashnews.suggest.prior import Prior
-from hashnews.suggest.query import PostWithNews, with_news
+from hashnews.suggest.query import PostWithNews
 from hashnews.suggest.ranker import Calibration, Ranker, Trees
 from hashnews.suggest.sources import PLACE
-from hashnews.suggest.topics import Topics
 from hashnews.text.entities import load_finder, shipped_finder
-from hashnews.text.meaning import Meaning
-from hashnews.times import microseconds
-from sense.collections import news_store, prepared, rules_of, split_set
+from sense.beside import DAYS, TOGETHER, Asked, asked, beside_news
+from sense.collections import prepared, rules_of, split_set
 from sense.encoder import ENCODED, post_vectors
-from sense.lexicons import lexicon
-from sense.tuning import meaning, topics
+from sense.stories import prior_of
 from sense.work import Work, sample
 
 TAUGHT_SETS = ("p2023", "congress20", "howyoutag", "blm20", "p2021", "archives")
@@ -61,15 +53,8 @@ WORD_SETS = {
     "p2023": 3000, "c2020": 2500,
 }  # fmt: skip
 OWN_NEWS = {"p2021": "2021", "p2023": "2023", "c2020": "2020"}
-# Posts of other years are read beside the news of a moment in one of these spans.
-SPANS = {
-    "2021": (datetime(2021, 1, 25, tzinfo=UTC), datetime(2021, 2, 12, tzinfo=UTC)),
-    "2023": (datetime(2023, 4, 12, tzinfo=UTC), datetime(2023, 5, 21, tzinfo=UTC)),
-}
 HOW_YOU_TAG_BEGAN = datetime(2013, 2, 1, tzinfo=UTC)
-DAYS = 400.0  # of an empty memory
 DRAWN = 10  # hashtags of other posts, judged besides
-TOGETHER = 32
 # A ranker that has no opinion yet: the examples are filled in later.
 SILENT = Ranker(
     Trees(
@@ -82,14 +67,6 @@ SILENT = Ranker(
     Calibration(np.zeros(1), np.zeros(1)),
 )
 UNTAUGHT = Judges(SILENT, SILENT, SILENT)
-
-
-class Asked(NamedTuple):
-    """A post, and the moment whose news it is read beside."""
-
-    post: PreparedPost
-    year: str
-    moment: datetime | None
 
 
 class Cut(NamedTuple):
@@ -122,47 +99,6 @@ class Pair(NamedTuple):
 
     tagged: Array
     plain: Array
-
-
-@lru_cache
-def _opened(path: Path) -> tuple[AllWordsRetriever, NewsStore]:
-    store = NewsStore(path)
-    return AllWordsRetriever(NewsIndex.open(store)), store
-
-
-@lru_cache(2)
-def prior_of_sets(lexicon_path: Path, meaning_path: Path, topics_path: Path) -> Prior:
-    """What is known without any memory: a lexicon with its topics, and meaning."""
-    known = Lexicon.load(lexicon_path).taught_by(Topics.load(topics_path))
-    return Prior({}, lexicon=known, meaning=Meaning.load(meaning_path))
-
-
-def asked(posts: Sequence[PreparedPost], year: str | None, chance: random.Random) -> list[Asked]:
-    """Posts at their own time, or, if the set has no news, at a random moment."""
-    found = []
-    for post in posts:
-        if year is not None:
-            found.append(Asked(post, year, post.created_at))
-        else:
-            drawn = chance.choice(list(SPANS))
-            first, last = SPANS[drawn]
-            found.append(Asked(post, drawn, first + (last - first) * chance.random()))
-    return found
-
-
-def beside_news(work: Work, posts: Sequence[Asked]) -> list[PostWithNews]:
-    """Posts with the news before their moment; those that have a time keep it."""
-    read = []
-    for year in dict.fromkeys(one.year for one in posts):
-        some = [one for one in posts if one.year == year]
-        moved = [one.post.model_copy(update={"created_at": one.moment}) for one in some]
-        for one, found in zip(
-            some, with_news(*_opened(news_store(work, year)), moved), strict=True
-        ):
-            time = one.post.created_at
-            moment = microseconds(time) if time else found.moment
-            read.append(found._replace(post=one.post, moment=moment))
-    return read
 
 
 def _in_order(posts: Sequence[PreparedPost]) -> list[PreparedPost]:
@@ -221,7 +157,7 @@ def _lesson(work: Work, name: str) -> Lesson:
         asked(test, cut.year, chance),
         [remembered(post) for post in cut.memory],
         {post.id: cut.never(post) for post in (*train, *test)},
-        prior_of_sets(lexicon(work, cut.lexicon), meaning(work), topics(work)),
+        prior_of(work, cut.lexicon),
     )
 
 
@@ -288,7 +224,7 @@ def _word_pairs(work: Work, name: str) -> list[Pair]:
         rows = list(range(len(posts)))
     some = [posts[at] for at in sample(chance, rows, WORD_SETS[name])]
     reads = beside_news(work, asked(some, OWN_NEWS.get(name), chance))
-    prior = prior_of_sets(lexicon(work, name), meaning(work), topics(work))
+    prior = prior_of(work, name)
     search = Search(Memory([], DAYS), None, prior)
     chance = random.Random(3)
     gold = [{tag.key: tag.words for tag in _all_tags(read) if tag.words} for read in reads]

@@ -18,9 +18,8 @@ from hashnews.text.entities import load_finder
 from hashnews.text.hashtags import key_of
 from hashnews.text.meaning import Vectors
 from hashnews.text.segment import shipped_segmenter
-from sense.lessons import DAYS, SPANS, TOGETHER, Asked, beside_news, prior_of_sets
-from sense.lexicons import lexicon
-from sense.tuning import meaning, topics
+from sense.beside import DAYS, SPANS, TOGETHER, Asked, beside_news
+from sense.stories import prior_of
 from sense.work import HERE, Work
 
 
@@ -68,8 +67,7 @@ def _graded(work: Work, rows: Sequence[dict[str, Any]]) -> list[Graded]:
             post = preparer.read(Post(**fields))
             posts.append(Asked(post, year, post.created_at))
             grades[post.id] = {key_of(tag): grade for tag, grade in row["grades"].items()}
-    prior = prior_of_sets(lexicon(work, None), meaning(work), topics(work))
-    search = Search(Memory([], DAYS), None, prior)
+    search = Search(Memory([], DAYS), None, prior_of(work, None))
     reads, found = beside_news(work, posts), []
     for start in range(0, len(reads), TOGETHER):
         part = reads[start : start + TOGETHER]

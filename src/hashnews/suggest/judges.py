@@ -35,13 +35,14 @@ READ = (
     "in_post", "post_share", "post_name", "post_phrase", "stem_share", "initials",
     "within_phrase",
     "context", "context_share", "context_rank", "news", "news_name", "news_articles",
-    "news_title", "news_mentions", "news_covered",
+    "news_title", "news_mentions", "news_covered", "story", "story_share", "story_title",
     "nearest", "centre", "nearest_three", "own_nearest",
     "lexicon_meaning", "lexicon_rank", "lexicon_margin", "worth", "word_said",
     "cues", "cues_of_best", "news_cues", "topic", "topic_lead", "small_talk", "news_topic",
     "meaning", "unsaid_meaning", "weakest", "news_meaning", "headline_meaning", "company",
     "rarest", "ending", "glued", "scrap",
-    "fit", "fit_meaning", "fit_meaning_mean", "covered", "meaning_rank", "meaning_of_best",
+    "fit", "fit_meaning", "fit_meaning_mean", "covered", "stories", "surest_story",
+    "meaning_rank", "meaning_of_best",
     "words", "letters", "digits", "post_words", "articles",
 )  # fmt: skip
 CHOSEN_BY = (*READ, "lexicon_people", "lexicon_age")  # what the choice of anyone reads

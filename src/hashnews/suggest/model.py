@@ -19,6 +19,7 @@ from hashnews.suggest.lexicon import shipped_lexicon
 from hashnews.suggest.network import SecondOpinion
 from hashnews.suggest.prior import NOTHING, Prior
 from hashnews.suggest.ranker import Ranker
+from hashnews.suggest.story import shipped_story
 from hashnews.text.hashtags import key_of
 from hashnews.text.meaning import load_encoder
 
@@ -98,7 +99,8 @@ class Model(NamedTuple):
         encoder, lexicon = load_encoder(config.encoder), shipped_lexicon()
         if config.encoder is not None:
             lexicon = lexicon.encoded(encoder)
-        prior = Prior({key_of(form): form for form in written}, calendar, lexicon, encoder)
+        known = {key_of(form): form for form in written}
+        prior = Prior(known, calendar, lexicon, encoder, shipped_story())
         return cls(directory, config, load_judges(directory), blocked, prior, about)
 
     @property

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from hashnews.posts.table import Remembered
 from hashnews.suggest.calendar import SEVERAL, Calendar, calendar_of
 from hashnews.suggest.lexicon import EMPTY, Lexicon
+from hashnews.suggest.story import SameStory
 from hashnews.text.meaning import TextEncoder
 
 
@@ -19,6 +20,7 @@ class Prior(NamedTuple):
     calendar: Calendar = Calendar()
     lexicon: Lexicon = EMPTY
     meaning: TextEncoder | None = None
+    story: SameStory | None = None
 
 
 NOTHING = Prior()

@@ -40,7 +40,7 @@ WORD = regex.compile(r"\w+")
 MENTION = regex.compile(r"[@＠][\w.@-]+")
 SHOUTING = 4  # words in capitals
 TOPICS = 60  # of the lexicon that may be candidates
-BEST_ARTICLES = 10  # whose headlines are searched for cues
+TOLD_BY = 0.05  # how likely an article tells the post's story whose headline is searched for cues
 # How much nearer a cue brings a topic, one of the post and one of the news; more than three do not.
 CUE, NEWS_CUE, ENOUGH = 0.2, 0.4, 3.0
 # How much nearer what was learnt brings a topic, if it is likelier than so much (log P).
@@ -128,7 +128,7 @@ class Query:
         self.generated = {
             tag.words: tag.score for tag in generated if _is_supported(tag, said, prior)
         }
-        self._popularity = popularity
+        self._popularity, self._story = popularity, prior.story
         self.season: Mapping[str, Season] = prior.calendar.season(self.moment)
 
     def popularity(self, name: str) -> float:
@@ -206,8 +206,12 @@ class Query:
     @cached_property
     def weights(self) -> dict[str, float]:
         """What each word of the post weighs: r(w) = log(everybody / people who say it)."""
-        telling = {word for word in self.words if word not in STOP_WORDS}
-        return {word: max(0.0, math.log(EVERYBODY) + self.rarity(word)) for word in telling}
+        weights = {word: self.weight(word) for word in self.words}
+        return {word: weight for word, weight in weights.items() if weight > 0}
+
+    def weight(self, word: str) -> float:
+        """What a word tells: r(w), and nothing where it says nothing."""
+        return 0.0 if word in STOP_WORDS else max(0.0, math.log(EVERYBODY) + self.rarity(word))
 
     def _covered(self, article: Article) -> float:
         """c(d) = sum of r(w) over the post's words that an article says / sum over all of them."""
@@ -271,20 +275,41 @@ class Query:
         return parts not in self._names and parts in self._parts
 
     @cached_property
-    def _title_vectors(self) -> Vectors:
+    def title_vectors(self) -> Vectors:
+        """The vectors of the articles' headlines."""
         return self.vectors_of([words(article.title) for article in self.articles])
 
     @cached_property
     def title_meanings(self) -> Vectors:
         """How near each article's headline is to the post."""
-        return self.meaning_of(self._title_vectors)
+        return self.meaning_of(self.title_vectors)
+
+    @cached_property
+    def stories(self) -> Vectors:
+        """How likely each article is about what the post is about; 0 where there is no telling."""
+        if self._story is None or self._vector is None:
+            return np.zeros(len(self.articles), np.float32)
+        return self._story.probabilities(self).astype(np.float32)
+
+    @cached_property
+    def story_of(self) -> dict[str, float]:
+        """The same by the article's id."""
+        ids = (article.id for article in self.articles)
+        return dict(zip(ids, self.stories.tolist(), strict=True))
+
+    @cached_property
+    def tellers(self) -> float:
+        """How many articles are to be expected to tell the post's story."""
+        return float(self.stories.sum())
+
+    def story_share(self, told: FromText) -> float:
+        """Of what tells the post's story, the share that says a hashtag."""
+        return sum(self.story_of[one] for one in told.articles) / (self.tellers or 1.0)
 
     @cached_property
     def headlines(self) -> Vectors:
-        """The direction of the headlines; those far from the post do not count."""
-        scores = np.array([article.score for article in self.articles], np.float32)
-        summed = (scores * np.maximum(0, self.title_meanings)) @ self._title_vectors
-        return unit(summed)
+        """The direction of the headlines, each as far as it tells the post's story."""
+        return unit(self.stories @ self.title_vectors)
 
     @cached_property
     def company(self) -> Vectors:
@@ -320,13 +345,13 @@ class Query:
 
     @cached_property
     def told_by_news(self) -> dict[int, float]:
-        """How much the headlines do: the mean over the best articles, by their scores."""
-        best = self.articles[:BEST_ARTICLES]
-        total = sum(article.score for article in best) or 1.0
+        """How much the headlines do that tell the post's story: the mean over them."""
+        total = max(1.0, self.tellers)
         found: defaultdict[int, float] = defaultdict(float)
-        for article in best:
-            for row, weight in _told(self.lexicon, article.title).items():
-                found[row] += article.score / total * min(ENOUGH, weight)
+        for article, likely in zip(self.articles, self.stories.tolist(), strict=True):
+            if likely >= TOLD_BY:
+                for row, weight in _told(self.lexicon, article.title).items():
+                    found[row] += likely / total * min(ENOUGH, weight)
         return found
 
     @cached_property
@@ -335,6 +360,8 @@ class Query:
         near = self.topic_meanings.copy()
         if len(near):
             near += LEARNT * np.maximum(0, 1 - self.topics[1] / UNLIKELY_ENOUGH)
+            surest = self.stories.max(initial=0.0)
+            near += LEARNT * surest * np.maximum(0, 1 - self.news_topics / UNLIKELY_ENOUGH)
         for told, weight in ((self.told, CUE), (self.told_by_news, NEWS_CUE)):
             for row, much in told.items():
                 near[row] += weight * min(ENOUGH, much)

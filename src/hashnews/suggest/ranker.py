@@ -76,14 +76,14 @@ class Ranker(NamedTuple):
         """What the scores mean."""
         return self.calibration(self.scores(features), situation_of(features))
 
-    def save(self, path: Path) -> None:
+    def save(self, path: Path, features: Sequence[str] = FEATURES) -> None:
         """Write the ranker as one file of arrays."""
         arrays = {**self.trees._asdict(), **self.calibration._asdict()}
-        names = np.frombuffer("\n".join(FEATURES).encode(), np.uint8)
+        names = np.frombuffer("\n".join(features).encode(), np.uint8)
         np.savez_compressed(path, features=names, **arrays)
 
     @classmethod
-    def load(cls, path: Path) -> Self:
+    def load(cls, path: Path, features: Sequence[str] = FEATURES) -> Self:
         """Read what `save` wrote; what is damaged or over other features is refused."""
         read = read_arrays(path, LARGEST)
         try:
@@ -93,9 +93,9 @@ class Ranker(NamedTuple):
             _check(ranker, len(names))
         except (ValueError, KeyError, TypeError) as error:
             raise ModelError(f"{path} is not a ranker: {error}") from None
-        if not set(names) <= set(FEATURES):
+        if not set(names) <= set(features):
             raise ModelError(f"{path} reads other features than this version: train it again")
-        places = np.array([PLACE[name] for name in names], np.int16)
+        places = np.array([features.index(name) for name in names], np.int16)
         return ranker._replace(trees=trees._replace(feature=places[trees.feature]))
 
 

@@ -23,7 +23,7 @@ class MeaningOfHashtag(Source):
         "meaning", "unsaid_meaning", "weakest", "news_meaning", "headline_meaning", "company",
         "rarest", "ending", "glued", "scrap",
     )  # fmt: skip
-    of_post = ("fit", "fit_meaning", "fit_meaning_mean", "covered")
+    of_post = ("fit", "fit_meaning", "fit_meaning_mean", "covered", "stories", "surest_story")
     columns = dict.fromkeys((*of_hashtag, *of_post), 0.0)
     ranked = ("meaning",)
 
@@ -59,6 +59,8 @@ class MeaningOfHashtag(Source):
             float(titles.max(initial=0.0)),
             float(np.sort(titles)[-5:].mean()) if len(titles) else 0.0,
             max((article.covered for article in query.articles), default=0.0),
+            query.tellers,
+            float(query.stories.max(initial=0.0)),
         )
         return np.column_stack(
             [

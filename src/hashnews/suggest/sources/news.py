@@ -27,13 +27,13 @@ class News(Source):
     columns = {
         "context": 0.0, "context_share": 0.0, "context_rank": UNRANKED, "news": 0.0,
         "news_name": 0.0, "news_articles": 0.0, "news_title": 0.0, "news_mentions": 0.0,
-        "news_covered": 0.0,
+        "news_covered": 0.0, "story": 0.0, "story_share": 0.0, "story_title": 0.0,
     }  # fmt: skip
 
     def propose(self, query: Query) -> Iterator[Proposal]:
         """The heaviest names and shared phrases, and what is in use already."""
         heaviest = sorted(
-            (-spelled.weight, key, spelled)
+            (-spelled.weight - query.story_share(spelled), key, spelled)
             for key, spelled in query.in_news.items()
             if spelled.weight > LIGHTEST or spelled.name is not None or len(spelled.articles) > 1
         )
@@ -71,7 +71,7 @@ class News(Source):
                     told.weight if told else 0.0,
                     told.weight if told and told.name else 0.0,
                     len(told.articles) if told else 0.0,
-                    *(prominence(query, told) if told else (0.0, 0.0, 0.0)),
+                    *(prominence(query, told) if told else (0.0,) * 6),
                 )
             )
         return rows
@@ -87,32 +87,42 @@ class News(Source):
         rise = query.popularity(told.name) if told.name else None
         on = f" on {told.name}" if told.name else ""
         on += " (on the rise)" if (rise or 0) > 1 else ""
-        title = next(one.title for one in query.articles if one.id == told.articles[0])
+        best = sorted(told.articles, key=query.story_of.__getitem__, reverse=True)[:NAMED]
+        title = next(one.title for one in query.articles if one.id == best[0])
         return Reason(
             source=self.name,
-            text=f"{many(len(told.articles[:NAMED]), 'article')}{on} “{title}”",
-            articles=told.articles[:NAMED],
+            text=f"{many(len(best), 'article')}{on} “{title}”",
+            articles=tuple(best),
             words=said,
             entity=told.name,
             rise=rise,
         )
 
 
-def prominence(query: Query, told: FromText) -> tuple[float, float, float]:
+def prominence(query: Query, told: FromText) -> tuple[float, ...]:
     """How prominent a hashtag is in the articles that say it.
 
     The weight of those whose headline says it, its share of the names in them, by their weights,
-    and how much of the post the best of them covers.
+    and how much of the post the best of them covers; how likely the likeliest of them tells the
+    post's story, and of all that tell it the share that says it, and says it in the headline.
     """
     said, key = f" {' '.join(told.words)} ", "".join(told.words)
-    weights = titled = mentions = covered = 0.0
+    weights = titled = mentions = covered = headlined = 0.0
     for article, title, names, total in (query.news_read[one] for one in told.articles):
         weight = article.score**2
         weights += weight
         titled += weight * (said in title)
+        headlined += query.story_of[article.id] * (said in title)
         mentions += weight * names[key] / total
         covered = max(covered, article.covered)
-    return titled / query.news_weight, mentions / weights, covered
+    return (
+        titled / query.news_weight,
+        mentions / weights,
+        covered,
+        max(query.story_of[one] for one in told.articles),
+        query.story_share(told),
+        headlined / (query.tellers or 1.0),
+    )
 
 
 NEWS = News()
