@@ -23,6 +23,7 @@ from hashnews.suggest.lexicon import Lexicon, shipped_lexicon
 from hashnews.suggest.memory import Memory
 from hashnews.suggest.prior import Prior, known_hashtags
 from hashnews.suggest.query import PostWithNews
+from hashnews.suggest.story import shipped_story
 from hashnews.text.entities import load_finder
 from hashnews.text.meaning import shipped_meaning
 from hashnews.text.segment import shipped_segmenter
@@ -90,7 +91,7 @@ def load(name: str, choice: Choice) -> Loaded:
     half = remembered(posts[len(posts) // 2]).posted
     known = known_hashtags(post for post in kept if post.posted < half)
     lexicon = shipped_lexicon() if choice.lexicon is None else Lexicon.load(choice.lexicon)
-    prior = Prior(known, lexicon=lexicon, meaning=shipped_meaning())
+    prior = Prior(known, lexicon=lexicon, meaning=shipped_meaning(), story=shipped_story())
     if choice.history:
         began = min(post.posted for post in kept)
         older = older_posts(choice.data, year, began)

@@ -19,6 +19,7 @@ WRITTEN_LATER = {
     "q": "later",
     "r": "last",
     "u": "newest",
+    "v": "plain",
 }  # by how ids begin: posts that nothing is chosen by
 NEWS = ("sample", "2021", "2023")
 SECTIONS = {"news": NEWS, **{part: (part,) for part in (*NEWS, "everyday")}}

@@ -30,7 +30,7 @@ from hashnews.text.segment import shipped_segmenter
 ROOT = Path(__file__).resolve().parents[1]
 SCHOOL = ROOT / "tools" / "sense" / "school.jsonl"
 # What the posts of each kind are about, by the first letter of their ids.
-KINDS = {"w": "mixed", **dict.fromkeys("fgk", "everyday"), **dict.fromkeys("hijl", "news")}
+KINDS = {"w": "mixed", **dict.fromkeys("fgkn", "everyday"), **dict.fromkeys("hijlm", "news")}
 
 
 class Order:

@@ -172,6 +172,27 @@ def test_a_long_name_of_overlapping_ones_is_not_glued():
     assert query.is_glued(("cicely", "tyson", "dies"))
 
 
+def test_a_name_with_what_somebody_does_is_no_hashtag():
+    filters = Filters(shipped_blocked(), shipped_segmenter().counts, shipped_finder().truecase)
+    text = "Bezos steps back and I watch the Berlin derby"
+    post = PreparedPost(id="p", created_at=WHEN, body=text, entities=("Berlin",), hashtags=())
+    titles = ["Bezos steps back from Amazon", "Berlin derby ends without a goal"]
+    articles = [
+        (Retrieved(title, 30.0, 1), Article(id=title, title=title, text="", published_at=WHEN,
+                                            entities=("Bezos", "Berlin")))
+        for title in titles
+    ]  # fmt: skip
+    search = Search(Memory([]), None, Model.load(shipped_model()).prior)
+    also = [("bezos", "steps"), ("berlin", "derby")]
+    ((query, found),) = search.candidates([PostWithNews(post, at(100), [], articles)], also=[also])
+
+    def is_known(key):
+        return filters.is_known(query, found, found.keys.index(key))
+
+    assert not is_known("bezossteps")
+    assert is_known("berlinderby")
+
+
 def test_a_mention_makes_no_hashtag():
     def query(text, **fields):
         post = PreparedPost(id="p", body=text, entities=(), hashtags=(), **fields)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -18,6 +19,7 @@ from hashnews.learn.examples import (
     thinned,
 )
 from hashnews.suggest.judges import CHOSEN_BY, READ, Judges
+from hashnews.suggest.network import SecondOpinion
 from hashnews.suggest.ranker import Calibration, Ranker, Trees, trees_of
 from hashnews.suggest.sources import NEWS, PLACE
 from hashnews.suggest.topics import UNLIKELY
@@ -64,7 +66,7 @@ KEPT = 0.85  # the share of the examples that teach; the newest calibrate
 
 def both(work: Work, names: Sequence[str], config: RankerConfig) -> Judges:
     """The judges taught on some sets and on the school."""
-    blind = Judges(_relevance(work, names), _choice(work), SILENT)
+    blind = Judges(_relevance(work, tuple(names)), _choice(work), SILENT)
     cuts = [
         _cut(filled(examples, blind))
         for name in names
@@ -78,9 +80,7 @@ def both(work: Work, names: Sequence[str], config: RankerConfig) -> Judges:
     trees = [_ranker(config, parts, graded, seed) for seed in seeds]
     newcomers = [filled(taught(work, name)["newcomer"], blind) for name in names]
     choice = as_often_as_used(blind.choice, newcomers, NEWCOMER_FLOOR)
-    return Judges(
-        blind.relevance, choice, averaged(trees, held_out), second_opinion(_lessons(work))
-    )
+    return Judges(blind.relevance, choice, averaged(trees, held_out), _second(work))
 
 
 def shipped(work: Work) -> Judges:
@@ -94,7 +94,8 @@ def _lessons(work: Work) -> list[Graded]:
     return graded + [without_news(one) for one in graded]
 
 
-def _relevance(work: Work, names: Sequence[str]) -> Ranker:
+@lru_cache(1)
+def _relevance(work: Work, names: tuple[str, ...]) -> Ranker:
     """Is a hashtag about the post? The school says so, memories and inline words help."""
     graded = _lessons(work)
     features = [one.features for one in graded]
@@ -115,6 +116,7 @@ def _relevance(work: Work, names: Sequence[str]) -> Ranker:
     return Ranker(trees_of(text, COLUMNS), LOGISTIC)
 
 
+@lru_cache(1)
 def _choice(work: Work) -> Ranker:
     """Would anyone use a hashtag that is on topic? That is the grade 2 beside the grade 1."""
     graded = _lessons(work)
@@ -123,6 +125,12 @@ def _choice(work: Work) -> Ranker:
     data = lightgbm.Dataset(features[:, CHOICE_COLUMNS], grades == 2)
     text = lightgbm.train(RELEVANCE, data, CHOICE_ROUNDS).model_to_string()
     return Ranker(trees_of(text, CHOICE_COLUMNS), LOGISTIC)
+
+
+@lru_cache(1)
+def _second(work: Work) -> SecondOpinion:
+    """The small network, taught on the school alone."""
+    return second_opinion(_lessons(work))
 
 
 def without_news(one: Graded) -> Graded:

@@ -44,7 +44,7 @@ from sense.stories import prior_of
 from sense.work import Work, sample
 
 TAUGHT_SETS = ("p2023", "congress20", "howyoutag", "blm20", "p2021", "archives")
-TAUGHT, SCORED = 2000, 800  # posts of a set
+TAUGHT, SCORED = 4000, 800  # posts of a set
 OF_2020 = {"congress20": "congress", "blm20": "blm"}
 OWN_ARCHIVES = ("archives", "howyoutag", "congress20")
 # Posts of a set whose inline hashtags are examples.

@@ -50,7 +50,7 @@ from sense.topics import Lesson, TopicsNetwork, answers_of, lessons, names_of_to
 from sense.work import Work
 
 BAG, KEPT = 0.3, 1.0
-EPOCHS, BATCH, SORTED = 5, 64, 20  # batches whose posts are sorted by length together
+EPOCHS, BATCH, SORTED = 4, 64, 20  # batches whose posts are sorted by length together
 RATE, HEAD_RATE, DECAY, WARM_UP = 3e-4, 1e-3, 0.01, 0.1
 DROPOUT, LONGEST_STEP = 0.1, 1.0  # LONGEST_STEP: of the gradient
 FROZEN = 0  # layers that stay as they are, beside the vectors of words

@@ -44,6 +44,7 @@ from hashnews.suggest.model import ModelConfig, load_judges, save_model, shipped
 from hashnews.suggest.prior import Prior, known_hashtags, merged, prior_of
 from hashnews.suggest.query import with_news
 from hashnews.suggest.ranker import Ranker
+from hashnews.suggest.story import shipped_story
 from hashnews.text.entities import load_finder
 from hashnews.text.meaning import load_encoder
 from hashnews.text.segment import shipped_segmenter
@@ -176,7 +177,9 @@ def _lessons(config: SuggesterConfig, chosen: PostSet, judges: Judges, watch: Wa
         lexicon = shipped_lexicon() if chosen.lexicon is None else Lexicon.load(chosen.lexicon)
         encoder = load_encoder(config.encoder)
         lexicon = lexicon if config.encoder is None else lexicon.encoded(encoder)
-        knows = prior._replace(hashtags=before, lexicon=lexicon, meaning=encoder)
+        knows = prior._replace(
+            hashtags=before, lexicon=lexicon, meaning=encoder, story=shipped_story()
+        )
 
         def searching(memory: Memory) -> Search:
             return Search(memory, generator, knows, config.beams)

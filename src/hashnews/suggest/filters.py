@@ -74,7 +74,7 @@ def shipped_blocked() -> Blocked:
     return Blocked(listed.read_text("utf-8").splitlines())
 
 
-@lru_cache(8)
+@lru_cache(16)
 def _listed(name: str) -> frozenset[str]:
     """The words of a list of the package; lines that begin with `#` say what they are."""
     lines = (resources.files("hashnews.suggest") / "data" / name).read_text("utf-8").splitlines()
@@ -84,6 +84,11 @@ def _listed(name: str) -> frozenset[str]:
 def beside_the_point() -> frozenset[str]:
     """Peoples, reporters and networks: what the news says of everything."""
     return _listed("beside.txt")
+
+
+def headline_verbs() -> frozenset[str]:
+    """What people do in headlines."""
+    return _listed("headline_verbs.txt")
 
 
 def says_when(words: tuple[str, ...]) -> bool:
@@ -266,8 +271,9 @@ class Filters(NamedTuple):
             return True
         if len(words) == 1:
             return key in query.in_news and key in self.counts.words
-        if len(words) > 2 and query.is_glued(words):  # #BerlinDerby, but no #FloydProtestsSpread
-            return False
+        does = words[-1] in headline_verbs()
+        if query.is_glued(words) and (len(words) > 2 or does):
+            return False  # #BerlinDerby, but no #FloydProtestsSpread and no #BezosSteps
         return key in query.in_post and key in query.in_news
 
     def lets_pass(self, query: Query, found: Candidates, place: int, world: World) -> bool:

@@ -302,9 +302,14 @@ class Query:
         """How many articles are to be expected to tell the post's story."""
         return float(self.stories.sum())
 
-    def story_share(self, told: FromText) -> float:
-        """Of what tells the post's story, the share that says a hashtag."""
-        return sum(self.story_of[one] for one in told.articles) / (self.tellers or 1.0)
+    @cached_property
+    def story_shares(self) -> dict[str, float]:
+        """Of what tells the post's story, the share that says each hashtag of the news."""
+        likely, total = self.story_of, self.tellers or 1.0
+        return {
+            key: sum([likely[one] for one in told.articles]) / total
+            for key, told in self.in_news.items()
+        }
 
     @cached_property
     def headlines(self) -> Vectors:

@@ -74,7 +74,9 @@ def shipped_story() -> SameStory:
 
 def columns(query: Query) -> Array:
     """How each article and the post fit together, a row for each article."""
-    titles = [_telling(query, article.title) for article in query.articles]
+    said = [_distinct(article.title) for article in query.articles]
+    weigh = {word: query.weight(word) for word in set().union(*said)}
+    titles = [{word: weigh[word] for word in title if weigh[word] > 0} for title in said]
     said_by = Counter(word for title in titles for word in title)
     post_weight = sum(query.weights.values())
     meanings, alike = query.title_meanings, likeness(query.title_vectors)
@@ -106,12 +108,6 @@ def likeness(vectors: Array) -> Array:
     np.fill_diagonal(alike, 0.0)
     found: Array = np.sort(alike, axis=1)[:, -MOST_ALIKE:].mean(axis=1)
     return found
-
-
-def _telling(query: Query, title: str) -> dict[str, float]:
-    """The words of a headline that not everybody says, and what they weigh."""
-    weights = {word: query.weight(word) for word in _distinct(title)}
-    return {word: weight for word, weight in weights.items() if weight > 0}
 
 
 @lru_cache(20_000)

@@ -33,7 +33,7 @@ class News(Source):
     def propose(self, query: Query) -> Iterator[Proposal]:
         """The heaviest names and shared phrases, and what is in use already."""
         heaviest = sorted(
-            (-spelled.weight - query.story_share(spelled), key, spelled)
+            (-spelled.weight - query.story_shares[key], key, spelled)
             for key, spelled in query.in_news.items()
             if spelled.weight > LIGHTEST or spelled.name is not None or len(spelled.articles) > 1
         )
@@ -120,7 +120,7 @@ def prominence(query: Query, told: FromText) -> tuple[float, ...]:
         mentions / weights,
         covered,
         max(query.story_of[one] for one in told.articles),
-        query.story_share(told),
+        query.story_shares[key],
         headlined / (query.tellers or 1.0),
     )
 
