@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hashnews.errors import ModelError
 from hashnews.records import Article, PreparedPost, Retrieved
 from hashnews.saved import new_directory
+from hashnews.suggest.filters import is_out_of_place
 from hashnews.suggest.lexicon import shipped_lexicon
 from hashnews.suggest.prior import Prior
 from hashnews.suggest.query import PostWithNews, Query
@@ -118,3 +119,14 @@ def test_trees_over_other_columns_are_refused(tmp_path):
         (scratch / "story.npz").write_bytes(b"no arrays")
     with pytest.raises(ModelError):
         SameStory.load(tmp_path / "broken")
+
+
+def test_the_mood_is_that_of_the_headlines_that_tell_the_story():
+    titles = ["Vigil for victims of the harbour fire", "Harbour fire: three dead"]
+    text = "Light a candle for the harbour fire tonight"
+    grave = asked(text, titles, story=shipped_story())
+    assert is_out_of_place(grave, "candleparty", ("candle", "party"))
+    assert not is_out_of_place(grave, "candle", ("candle",))
+    assert not is_out_of_place(asked(text, titles), "candleparty", ("candle", "party"))
+    shares = grave.tells({"dead", "vigil"}), grave.tells({"vigil"}), grave.tells({"cake"})
+    assert shares[0] > shares[1] > shares[2] == 0

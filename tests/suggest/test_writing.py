@@ -59,3 +59,22 @@ def test_the_memory_knows_best():
 def test_what_the_model_learnt_is_written_as_there():
     found = written("it is harbour day", ["Harbour day begins", "On harbour day"])
     assert found["harbourday"] == "#HarbourDay"
+
+
+def test_words_that_shout_together_say_nothing_and_a_name_in_capitals_does():
+    found = written("THEY ARE IN ORBIT tonight, thank you NASA", ["NASA in orbit"], ["NASA"])
+    assert found["orbit"] == "#Orbit"
+    assert found["nasa"] == "#NASA"
+
+
+def test_a_name_that_somebody_wrote_small_has_the_capital_of_the_news():
+    posts = [
+        (1, "ann", "note.\n#atlanta"),
+        (2, "bob", "note.\n#mtpol"),
+        (3, "cyd", "note.\n#family"),
+    ]
+    titles = ["A silence in Atlanta", "Atlanta waits"]
+    found = written("note on atlanta, mtpol and my family", titles, ["Atlanta"], posts)
+    assert found["atlanta"] == "#Atlanta"
+    assert found["mtpol"] == "#mtpol"
+    assert found["family"] == "#family"

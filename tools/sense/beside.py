@@ -19,7 +19,7 @@ from hashnews.suggest.query import PostWithNews, with_news
 from hashnews.suggest.topics import Topics
 from hashnews.text.meaning import Meaning
 from hashnews.times import microseconds
-from sense.collections import news_store
+from sense.collections import few_news, group_of, news_store
 from sense.lexicons import lexicon
 from sense.tuning import meaning, topics
 from sense.work import Work
@@ -65,15 +65,18 @@ def asked(posts: Sequence[PreparedPost], year: str | None, chance: random.Random
     return found
 
 
-def beside_news(work: Work, posts: Sequence[Asked]) -> list[PostWithNews]:
-    """Posts with the news before their moment; those that have a time keep it."""
+def beside_news(work: Work, posts: Sequence[Asked], few: bool = False) -> list[PostWithNews]:
+    """Posts with the news before their moment; those that have a time keep it.
+
+    `few`: from stores of some hundred articles instead of a hundred thousand.
+    """
     read = []
-    for year in dict.fromkeys(one.year for one in posts):
-        some = [one for one in posts if one.year == year]
+    stores = [(one.year, group_of(one.post.id) if few else -1) for one in posts]
+    for store in dict.fromkeys(stores):
+        some = [one for one, other in zip(posts, stores, strict=True) if other == store]
         moved = [one.post.model_copy(update={"created_at": one.moment}) for one in some]
-        for one, found in zip(
-            some, with_news(*_opened(news_store(work, year)), moved), strict=True
-        ):
+        path = few_news(work, *store) if few else news_store(work, store[0])
+        for one, found in zip(some, with_news(*_opened(path), moved), strict=True):
             time = one.post.created_at
             moment = microseconds(time) if time else found.moment
             read.append(found._replace(post=one.post, moment=moment))

@@ -9,14 +9,15 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
-from hashnews.files import RecordFile
+from hashnews.files import RecordFile, new_file
 from hashnews.prepare.datasets import CollectionRule, DatasetRules, rules_for
 from hashnews.prepare.preparer import Preparer, copy_digest
 from hashnews.records import Hashtag, Post, PreparedPost
 from hashnews.text.entities import load_finder
 from hashnews.text.segment import shipped_segmenter
-from sense.work import Work, run
+from sense.work import HERE, Work, run
 
 SETS = {
     "everyday": "broad/everyday",
@@ -35,6 +36,7 @@ SETS = {
 LEADING_COLUMNS = re.compile(r"^\d{6,}\t((positive|negative|neutral|UNINFORMATIVE|INFORMATIVE)\t)?")
 HASHTAG = re.compile(r"#(\w+)")
 SHORTEST = 3  # letters of a body
+GROUPS = 6  # of posts, each with a small store of its own
 
 
 def lines(path: Path) -> Iterator[dict[str, Any]]:
@@ -84,6 +86,37 @@ def news_store(work: Work, year: str) -> Path:
     news = work.data / year / "news.jsonl.gz"
     run(work.stores / f"{year}.added", "news", "add", news, "--news", store)
     return store
+
+
+def few_news(work: Work, year: str, group: int) -> Path:
+    """A store of the few articles of a year that were judged for one group of posts."""
+    store = work.stores / f"{year}-few-{group}.db"
+    if not store.with_suffix(".added").exists():
+        judged = {
+            article
+            for row in json_lines("stories.jsonl")
+            if group_of(row["id"]) == group
+            for what in ("story", "subject", "other")
+            for article in row[what]
+        }
+        news = store.with_suffix(".jsonl")
+        with new_file(news) as stream:
+            for row in lines(work.data / year / "news.jsonl.gz"):
+                if row["id"] in judged:
+                    stream.write(json.dumps(row) + "\n")
+        run(store.with_suffix(".added"), "news", "add", news, "--news", store)
+    return store
+
+
+def group_of(post: str) -> int:
+    """The group of a post, by its id."""
+    return crc32(post.encode()) % GROUPS
+
+
+def json_lines(name: str) -> list[dict[str, Any]]:
+    """The lines of a file beside this one."""
+    with (HERE / name).open(encoding="utf-8") as stream:
+        return [json.loads(line) for line in stream]
 
 
 def titles(work: Work, year: str) -> list[str]:

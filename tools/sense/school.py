@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -19,8 +18,11 @@ from hashnews.text.hashtags import key_of
 from hashnews.text.meaning import Vectors
 from hashnews.text.segment import shipped_segmenter
 from sense.beside import DAYS, SPANS, TOGETHER, Asked, beside_news
+from sense.collections import json_lines
 from sense.stories import prior_of
 from sense.work import HERE, Work
+
+FEW = 3  # one post of so many is also asked beside a few articles
 
 
 class Graded(NamedTuple):
@@ -32,13 +34,17 @@ class Graded(NamedTuple):
 
 
 def school(work: Work) -> list[Graded]:
-    """Graded candidates: of the invented posts, and twice of the panel's half `choose`."""
+    """Graded candidates: of the invented posts, and twice of the panel's half `choose`.
+
+    Some of the invented posts are asked once more beside a few articles.
+    """
     own = work.kept("school", lambda: _graded(work, _school_rows()))
-    return [*own, *work.kept("panel", lambda: _graded(work, _panel_rows())) * 2]
+    few = work.kept("school-few", lambda: _graded(work, _school_rows()[::FEW], few=True))
+    return [*own, *few, *work.kept("panel", lambda: _graded(work, _panel_rows())) * 2]
 
 
 def _school_rows() -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (HERE / "school.jsonl").open(encoding="utf-8")]
+    return json_lines("school.jsonl")
 
 
 def _panel_rows() -> list[dict[str, Any]]:
@@ -58,7 +64,7 @@ def _panel_rows() -> list[dict[str, Any]]:
     ]
 
 
-def _graded(work: Work, rows: Sequence[dict[str, Any]]) -> list[Graded]:
+def _graded(work: Work, rows: Sequence[dict[str, Any]], few: bool = False) -> list[Graded]:
     preparer = Preparer(shipped_segmenter(), load_finder("fast"))
     posts, grades = [], {}
     for year in SPANS:
@@ -68,7 +74,7 @@ def _graded(work: Work, rows: Sequence[dict[str, Any]]) -> list[Graded]:
             posts.append(Asked(post, year, post.created_at))
             grades[post.id] = {key_of(tag): grade for tag, grade in row["grades"].items()}
     search = Search(Memory([], DAYS), None, prior_of(work, None))
-    reads, found = beside_news(work, posts), []
+    reads, found = beside_news(work, posts, few), []
     for start in range(0, len(reads), TOGETHER):
         part = reads[start : start + TOGETHER]
         for read, (_, candidates) in zip(part, search.candidates(part), strict=True):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -20,11 +19,12 @@ from hashnews.suggest.memory import Memory
 from hashnews.suggest.prior import Prior
 from hashnews.suggest.query import PostWithNews, Query
 from hashnews.suggest.ranker import Calibration, Ranker, trees_of
-from hashnews.suggest.story import KIND, SameStory, columns
+from hashnews.suggest.story import COLUMNS, KIND, SameStory, columns
 from hashnews.text.entities import load_finder
 from hashnews.text.segment import shipped_segmenter
 from sense.beside import DAYS, SPANS, TOGETHER, Asked, beside_news, untold
-from sense.work import HERE, Work
+from sense.collections import json_lines
+from sense.work import Work
 
 SUBJECT = 0.5  # what another story of the same subject counts
 LOGISTIC = Calibration(np.linspace(-8, 8, 161), 1 / (1 + np.exp(-np.linspace(-8, 8, 161))))
@@ -58,7 +58,7 @@ def story(work: Work) -> Path:
     if not target.exists():
         print("story", flush=True)
         with new_directory(target, KIND, {}) as scratch:
-            same_story(list(judged(work))).save(scratch)
+            same_story([one for few in (False, True) for one in judged(work, few)]).save(scratch)
     return target
 
 
@@ -85,10 +85,10 @@ def same_story(lessons: list[Judged]) -> SameStory:
     return SameStory(Ranker(trees_of(text), LOGISTIC))
 
 
-def judged(work: Work) -> Iterator[Judged]:
-    """The posts whose headlines a reader judged, beside the news as it is found today."""
-    posts = {row["id"]: row for row in _lines("school.jsonl")}
-    read = work.limited(_lines("stories.jsonl"))
+def judged(work: Work, few: bool) -> Iterator[Judged]:
+    """The posts whose headlines a reader judged, beside all the news, or beside a few articles."""
+    posts = {row["id"]: row for row in json_lines("school.jsonl")}
+    read = work.limited(json_lines("stories.jsonl"))
     preparer = Preparer(shipped_segmenter(), load_finder("fast"))
     given, asked = {}, []
     for row in read:
@@ -102,7 +102,7 @@ def judged(work: Work) -> Iterator[Judged]:
                 **dict.fromkeys(row["story"], 1.0),
             }
     search = Search(Memory([], DAYS), None, untold(work))
-    reads = beside_news(work, asked)
+    reads = beside_news(work, asked, few)
     for start in range(0, len(reads), TOGETHER):
         part = reads[start : start + TOGETHER]
         for one, vector in zip(part, search.vectors(part), strict=True):
@@ -112,9 +112,4 @@ def judged(work: Work) -> Iterator[Judged]:
 def _judged(query: Query, read: PostWithNews, given: dict[str, float]) -> Judged:
     at = [row for row, article in enumerate(query.articles) if article.id in given]
     tells = np.array([given[query.articles[row].id] for row in at])
-    return Judged(columns(query)[at] if at else np.zeros((0, 0)), tells)
-
-
-def _lines(name: str) -> list[dict[str, Any]]:
-    with (HERE / name).open(encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
+    return Judged(columns(query)[at] if at else np.zeros((0, len(COLUMNS))), tells)

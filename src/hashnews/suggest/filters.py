@@ -19,7 +19,7 @@ from hashnews.errors import ConfigError
 from hashnews.suggest.candidates import Candidates
 from hashnews.suggest.memory import View
 from hashnews.suggest.query import Query
-from hashnews.suggest.world import NEAR, World
+from hashnews.suggest.world import World
 from hashnews.text.entities import Truecase
 from hashnews.text.segment import Counts
 from hashnews.text.tokens import words as title_words
@@ -28,7 +28,7 @@ SHORTEST_SLIP = 6  # letters: shorter hashtags differ by a letter and mean anoth
 RARE = 2  # uses, at most, of what may be a slip
 RARER = 300  # times rarer in running text is the rarest word of a misspelling
 MORE_COMMON = 10  # times as often used: then the other is what was meant
-NEAREST = 3  # articles whose headlines give the tone
+MOSTLY = 0.5  # the share of a post's story whose headlines give the tone
 HEADLINED = 0.5  # the weight of the headlines that make a reporter the topic
 FEASTS = {("new", "year"), ("new", "years"), ("may", "day")}
 MONTHS = frozenset(
@@ -114,20 +114,19 @@ def _tone() -> dict[str, frozenset[str]]:
 def is_out_of_place(query: Query, key: str, words: tuple[str, ...]) -> bool:
     """Whether a hashtag of joy stands where there is grief, or one of grief where there is joy.
 
-    What the post says itself is never so. A merry post gets nothing that a grave headline says.
+    What the post says itself is never so. The mood is that of the post and of the headlines that
+    tell its story: a merry post gets nothing that a grave headline says.
     """
     merry, grave = _tone()["merry"], _tone()["grave"]
     said, told = set(query.words), query.in_news.get(key)
     if key in query.in_post:
         return False
-    if said & merry and not said & grave:
-        titles = [query.news_read[one][1] for one in told.articles] if told else []
-        return not grave.isdisjoint(" ".join(titles).split())
-    if merry.isdisjoint(words):
-        return False
-    near = zip(query.articles[:NEAREST], query.title_meanings.tolist(), strict=False)
-    titles = [article.title for article, how_near in near if how_near > NEAR]
-    return not grave.isdisjoint((*query.words, *title_words(" ".join(titles))))
+    is_grave = bool(said & grave) or query.tells(grave) >= MOSTLY
+    if not merry.isdisjoint(words) and is_grave and not query.is_name(words):
+        return True
+    titles = [query.news_read[one][1] for one in told.articles] if told else []
+    is_merry = bool(said & merry) and not said & grave
+    return is_merry and not grave.isdisjoint(" ".join(titles).split())
 
 
 def is_first_name(query: Query, words: tuple[str, ...]) -> bool:

@@ -261,7 +261,11 @@ class HashNews:
             return NEVER  # it is popular, and that is all
         if found.keys[place] in query.proposed:
             return self.model.config.proposed  # a language model that read the post says so, too
-        named = found.feature("post_name")[place] > 0
+        key = found.keys[place]
+        is_of_series = (
+            key[-1:].isdecimal() and key in query.in_post and query.entry(key) is not None
+        )
+        named = is_of_series or found.feature("post_name")[place] > 0
         if named and found.feature("news_name")[place] >= MOST_OF_THE_NEWS:
             return self.model.config.remembered  # named by the post, and by most of its news, too
         if named or found.feature("news_title")[place] >= MOST_OF_THE_NEWS:

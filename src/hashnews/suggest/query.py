@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cached_property, lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -38,7 +39,7 @@ from hashnews.times import A_DAY, microseconds
 
 WORD = regex.compile(r"\w+")
 MENTION = regex.compile(r"[@＠][\w.@-]+")
-SHOUTING = 4  # words in capitals
+SHOUTING = 4  # words in capitals, one after the other
 TOPICS = 60  # of the lexicon that may be candidates
 TOLD_BY = 0.05  # how likely an article tells the post's story whose headline is searched for cues
 # How much nearer a cue brings a topic, one of the post and one of the news; more than three do not.
@@ -302,6 +303,12 @@ class Query:
         """How many articles are to be expected to tell the post's story."""
         return float(self.stories.sum())
 
+    def tells(self, said: Collection[str]) -> float:
+        """Of what tells the post's story, the share whose headlines say one of some words."""
+        likely = zip(self.articles, self.stories.tolist(), strict=True)
+        telling = (one for article, one in likely if not set(words(article.title)).isdisjoint(said))
+        return float(sum(telling)) / max(1.0, self.tellers)
+
     @cached_property
     def story_shares(self) -> dict[str, float]:
         """Of what tells the post's story, the share that says each hashtag of the news."""
@@ -452,11 +459,19 @@ def _told(lexicon: Lexicon, title: str) -> Mapping[int, float]:
 
 
 def _note(text: str, found: defaultdict[str, Counter[str]]) -> None:
-    """Count the writings of a text; a text in capitals, if longer than a name, has none."""
+    """Count the writings of a text; words that shout together have none, unlike a name of a few."""
     forms = WORD.findall(text)
-    if len(forms) < SHOUTING or text != text.upper():
-        for form in forms:
-            found[form.lower()][form] += 1
+    loud = [form.isupper() for form in forms]
+    for start, end in _runs_of(loud):
+        if not loud[start] or end - start < SHOUTING:
+            for form in forms[start:end]:
+                found[form.lower()][form] += 1
+
+
+def _runs_of(signs: Sequence[bool]) -> list[tuple[int, int]]:
+    """Where runs of equal signs begin and end."""
+    ends = [at for at in range(1, len(signs)) if signs[at] != signs[at - 1]]
+    return list(pairwise([0, *ends, len(signs)])) if signs else []
 
 
 def _is_supported(tag: Generated, said: set[str], prior: Prior) -> bool:

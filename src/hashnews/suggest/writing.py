@@ -30,7 +30,10 @@ class Writer(NamedTuple):
         """As most write it in the memory; else as post and news do, or where the model learnt."""
         key, words, tag = found.keys[place], found.words[place], int(found.tags[place])
         if tag >= 0:
-            return self.forms.write(words, found.evidence.view.written(tag))
+            written = self.forms.write(words, found.evidence.view.written(tag))
+            is_name = any(form != key for form in query.writings[key])
+            if not (written.islower() and len(words) == 1 and is_name):
+                return written
         season, entry = query.season.get(key), query.entry(key)
         forms = (self.known.get(key), season and season.written, entry and entry.written)
         known = next((form for form in forms if form and not form[1:2].islower()), None)
