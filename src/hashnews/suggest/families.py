@@ -2,8 +2,10 @@
 
 #Flood, #Floods and #Flooding are one family, so are #Tyson and #CicelyTyson where that is the name,
 #Rainbow and #RainbowBridge where the post says no other rainbow (but a name stands on its own),
-#SuperBowl and #SuperBowlLVI, #Bear and #TheBear, #NewZealand and #Zealand, which nobody uses, and
-topics that mean the same, #Grandma and #Grandmother. #Mars and #MarsRover are two.
+#SuperBowl and #SuperBowlLVI, #Bear and #TheBear, #NewZealand and #Zealand, which nobody uses, #UAE
+and #UnitedArabEmirates, runs of words nobody uses that share two of them, #ParishCouncilMeeting and
+#HandforthParishCouncil, and topics that mean the same, #Grandma and #Grandmother. #Mars and
+#MarsRover are two.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from hashnews.suggest.query import Query
 
 Words = tuple[str, ...]
 ACCENT = regex.compile(r"\p{Mn}")
+SHARED = 2  # words of two runs that nobody uses
 YEAR = regex.compile(r"(19|20)?\d\d|[ivxl]{2,}")  # 2022, 22, lvi
 
 
@@ -38,6 +41,11 @@ def are_family(query: Query, one: Words, other: Words) -> bool:
         return True
     if query.lexicon.are_alike("".join(one), "".join(other)):
         return True
+    if are_initials(one, other) or are_initials(other, one):
+        return True
+    new = query.entry("".join(one)) is None and query.entry("".join(other)) is None
+    if new and len(set(one) & set(other)) >= SHARED:
+        return True
     shorter, longer = sorted((first, second), key=len)
     whole, part = (one, other) if longer == first else (other, one)
     if not _within(shorter, longer):
@@ -45,6 +53,11 @@ def are_family(query: Query, one: Words, other: Words) -> bool:
     if query.entry("".join(part)) is None:
         return True
     return query.is_name(whole) or (query.is_within(part) and not query.is_name(part))
+
+
+def are_initials(one: Words, other: Words) -> bool:
+    """Whether one word is made of the first letters of some others."""
+    return len(one) == 1 < len(other) and one[0] == "".join(word[0] for word in other)
 
 
 def _within(shorter: Words, longer: Words) -> bool:

@@ -22,6 +22,7 @@ from hashnews.suggest.query import Query
 from hashnews.suggest.world import World
 from hashnews.text.entities import Truecase
 from hashnews.text.segment import Counts
+from hashnews.text.stopwords import STOP_WORDS
 from hashnews.text.tokens import words as title_words
 
 SHORTEST_SLIP = 6  # letters: shorter hashtags differ by a letter and mean another thing
@@ -30,10 +31,13 @@ RARER = 300  # times rarer in running text is the rarest word of a misspelling
 MORE_COMMON = 10  # times as often used: then the other is what was meant
 MOSTLY = 0.5  # the share of a post's story whose headlines give the tone
 HEADLINED = 0.5  # the weight of the headlines that make a reporter the topic
+JOINING = frozenset("and of the".split())  # what may join the words of a phrase
 FEASTS = {("new", "year"), ("new", "years"), ("may", "day")}
 MONTHS = frozenset(
     "january february march april may june july august september october november december".split()
 )
+OFTEN = 8  # times that texts say a phrase with small words in it
+OF_THE_KIND = 0.2  # the share of a story's headlines that make a kind
 PRIVATE = 5  # uses by one author alone that make a label of that author's own
 FAMOUS = 10  # people who use a given name as a hashtag: then it is somebody's whom all know
 SEEN, CAPITAL = 4, 0.9  # how often, and with which share of capitals, running text has a name
@@ -156,6 +160,23 @@ def is_namesake(query: Query, words: tuple[str, ...], shown: Iterable[tuple[str,
     )
 
 
+def is_other_kind(query: Query, words: tuple[str, ...], shown: Iterable[tuple[str, ...]]) -> bool:
+    """Whether a hashtag is another kind of what is shown: #CovidVaccine beside #MalariaVaccine.
+
+    So it is where neither the post nor many headlines of its story say of which kind it is.
+    """
+    if len(words) < 2 or _is_heard(query, words):
+        return False
+    return any(
+        len(other) > 1 and other[-1] == words[-1] and _is_heard(query, other) for other in shown
+    )
+
+
+def _is_heard(query: Query, words: tuple[str, ...]) -> bool:
+    """Whether the post, or many headlines of its story, say of which kind something is."""
+    return words[0] in query.words or query.tells(words[:1]) >= OF_THE_KIND
+
+
 def is_of_a_network(key: str, query: Query) -> bool:
     """Whether a hashtag is of the people of one network, #DogsOfMastodon, that the post is not on.
 
@@ -230,6 +251,22 @@ def _one_off(key: str) -> list[str]:
     return [other for other in (*swaps, *drops, *changes, *adds) if other != key]
 
 
+def is_phrase(query: Query, words: tuple[str, ...]) -> bool:
+    """Whether words that are no name are a thing that post and news, or many articles, speak of.
+
+    #BerlinDerby and #MalariaVaccine, but no #FloydProtestsSpread and no #BezosSteps.
+    """
+    standing = query.standing(words)
+    does = not headline_verbs().isdisjoint((words[0], words[-1]))
+    if standing.said < OFTEN and any(word in STOP_WORDS - JOINING for word in words):
+        return False  # #LoveIsBlind, but no #GuitarOnSNL
+    if "".join(words) not in query.in_post:
+        return standing.is_usual and not does
+    if not query.is_glued(words):
+        return True
+    return not does and (len(words) == 2 or standing.is_free)
+
+
 def _is_called(query: Query, key: str, words: tuple[str, ...]) -> bool:
     """Whether words begin in somebody's name on the network: `@irons_dave Lingard`."""
     return key not in query.in_news and any(map(query.is_mention, words))
@@ -254,26 +291,27 @@ class Filters(NamedTuple):
         slip of the pen are none at all.
         """
         key, words = found.keys[place], found.words[place]
-        headlined = found.feature("news_title")[place] >= HEADLINED
-        if key in beside_the_point() and key not in query.in_post and not headlined:
+        titles = max(found.feature("news_title")[place], found.feature("story_title")[place])
+        if key in beside_the_point() and key not in query.in_post and titles < HEADLINED:
             return False
-        if query.entry(key) is not None:
+        entry, standing = query.entry(key), query.standing(words)
+        if standing.is_part and (entry is None or entry.people < FAMOUS):
+            return False  # #RepublicBank of the First Republic Bank, #Bobi of Bobi Wine
+        if entry is not None:
             return True
         if words[0][0].isdecimal() or query.is_mention(key):
             return False
-        is_part = query.is_within(words) and not query.is_name(words)  # #SanSuu
-        if key in query.in_post and (is_part or _is_called(query, key, words)):
+        is_within = query.is_within(words) and not query.is_name(words)  # #SanSuu
+        if key in query.in_post and (is_within or _is_called(query, key, words)):
             return False
         if query.is_name(words):
-            return not query.is_glued(words)
+            is_whole = not query.is_glued(words) and words[2:3] != ("of",)
+            return is_whole or standing.is_usual  # no #FeliciaSpencerOfCanada
         if len(words) == 1 and key in query.in_post and self.is_proper(key):
             return True
         if len(words) == 1:
             return key in query.in_news and key in self.counts.words
-        does = words[-1] in headline_verbs()
-        if query.is_glued(words) and (len(words) > 2 or does):
-            return False  # #BerlinDerby, but no #FloydProtestsSpread and no #BezosSteps
-        return key in query.in_post and key in query.in_news
+        return key in query.in_news and is_phrase(query, words)
 
     def lets_pass(self, query: Query, found: Candidates, place: int, world: World) -> bool:
         """Whether a candidate is a good hashtag for a post."""

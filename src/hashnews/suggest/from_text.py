@@ -17,6 +17,7 @@ from hashnews.text.tokens import words
 Words = tuple[str, ...]
 LONGEST = 3  # words of a phrase
 LONGEST_NAME = 4  # words of a name
+LONGEST_WHOLE = 5  # words of what a phrase is a part of
 SHORTEST, LONGEST_KEY = 3, 40  # letters of a hashtag
 
 
@@ -79,6 +80,16 @@ def in_news(articles: Sequence[NewsArticle]) -> dict[str, FromText]:
                     said, named = parts, name
                 found[key] = FromText(said, weight + share, named, told_by + by)
     return found
+
+
+def spelled(parts: Words, articles: Sequence[NewsArticle]) -> FromText | None:
+    """A run of words as a hashtag of the news, if it can be one and a headline says it."""
+    said, total = f" {' '.join(parts)} ", sum(article.score**2 for article in articles) or 1.0
+    telling = [one for one in articles if said in f" {' '.join(words(one.title))} "]
+    if not telling or not fits(parts, LONGEST_WHOLE):
+        return None
+    weight = sum(article.score**2 for article in telling) / total
+    return FromText(parts, weight, None, tuple(one.id for one in telling))
 
 
 @lru_cache(20_000)

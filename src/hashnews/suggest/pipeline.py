@@ -28,7 +28,7 @@ from hashnews.retrieve.all_words import AllWordsRetriever
 from hashnews.sample import END as SAMPLE_END
 from hashnews.suggest.candidates import Candidates, Search
 from hashnews.suggest.families import are_family
-from hashnews.suggest.filters import Filters, is_namesake, is_said
+from hashnews.suggest.filters import Filters, is_namesake, is_other_kind, is_said
 from hashnews.suggest.judges import Judges
 from hashnews.suggest.language_model import MOST_HEADLINES, LanguageModel
 from hashnews.suggest.memory import Memory
@@ -51,6 +51,7 @@ IS_GIVEN, NO_HASHTAG = "the post has it already", "it has no letters"
 MOST_EXPLAINED = 50  # hashtags beside which one that is explained must stand
 VARIANTS = 3  # of a hashtag that are named
 NEVER = 2.0  # a floor that nothing reaches
+TOLD, SURE = 0.05, 0.9  # how likely an article tells the post's story
 MOST_OF_THE_NEWS = 0.6  # the weight of the articles that make a name more than hearsay
 
 
@@ -268,7 +269,7 @@ class HashNews:
         named = is_of_series or found.feature("post_name")[place] > 0
         if named and found.feature("news_name")[place] >= MOST_OF_THE_NEWS:
             return self.model.config.remembered  # named by the post, and by most of its news, too
-        if named or found.feature("news_title")[place] >= MOST_OF_THE_NEWS:
+        if named or is_headlined(query, found, place):
             return self.model.config.floor  # named by the post, or by most of its headlines
         if not query.is_legible:
             return NEVER
@@ -296,7 +297,8 @@ class HashNews:
             is_wanted = len(shown) < n if head is None else len(shown[head]) < VARIANTS
             if not is_wanted or not self._filters.lets_pass(query, found, place, world):
                 continue
-            if is_namesake(query, words, (found.words[at] for at in shown)):
+            beside = [found.words[at] for at in shown]
+            if is_namesake(query, words, beside) or is_other_kind(query, words, beside):
                 continue
             best = max(best, float(verdict.on_topic[place]))
             if head is None:
@@ -315,6 +317,15 @@ class HashNews:
             )
             for (place, others), why in zip(shown.items(), because, strict=True)
         ]
+
+
+def is_headlined(query: Query, found: Candidates, place: int) -> bool:
+    """Whether most headlines say a hashtag, or it is a name and most that tell the story do."""
+    surest, told = query.stories.max(initial=0.0), query.in_news.get(found.keys[place])
+    if surest >= TOLD and found.feature("news_title")[place] >= MOST_OF_THE_NEWS:
+        return True
+    is_name = told is not None and told.name is not None
+    return surest >= SURE and is_name and found.feature("story_title")[place] >= MOST_OF_THE_NEWS
 
 
 def headlines(read: PostWithNews) -> list[str]:

@@ -26,10 +26,12 @@ from hashnews.suggest.from_text import (
     in_news,
     in_post,
     keys_of,
+    spelled,
     words_of_name,
 )
 from hashnews.suggest.lexicon import Lexicon, LexiconEntry
 from hashnews.suggest.prior import NOTHING, Prior
+from hashnews.suggest.standing import Standing, Texts
 from hashnews.suggest.topics import UNLIKELY
 from hashnews.text.language import is_english
 from hashnews.text.meaning import Vectors, similarity, unit
@@ -115,13 +117,16 @@ class Query:
         self.fit = read.articles[0][0].score if read.articles else 0.0
         best = self.fit or 1.0
         self.lexicon, self._meaning, self._vector = prior.lexicon, prior.meaning, vector
+        self._bodies = [
+            words(article.text[:COVER_LETTERS]) for _, article in read.articles[:READ_FOR_COVER]
+        ]
         self.articles = [
             NewsArticle(
                 article.id,
                 article.title,
                 _names_of(article),
                 found.score / best,
-                self._covered(article) if at < READ_FOR_COVER else 0.0,
+                self._covered(article.title, self._bodies[at]) if at < READ_FOR_COVER else 0.0,
             )
             for at, (found, article) in enumerate(read.articles)
         ]
@@ -201,8 +206,27 @@ class Query:
 
     @cached_property
     def in_news(self) -> dict[str, FromText]:
-        """Names and phrases of the retrieved articles, by key."""
-        return in_news(self.articles)
+        """Names and phrases of the retrieved articles, and what they are parts of, by key."""
+        found = in_news(self.articles)
+        shared = [one.words for one in found.values() if len(one.articles) > 1]
+        parts = [one for one in shared if len(one) > 1 and self.standing(one).is_part]
+        for whole in {self._texts.whole(one) for one in parts}:
+            told = spelled(whole, self.articles)
+            if told is not None:
+                found.setdefault("".join(whole), told)
+        return found
+
+    @cached_property
+    def _texts(self) -> Texts:
+        """The post, and the articles as far as they are read; what was copied is read once."""
+        titles = {tuple(words(one.title)): at for at, one in enumerate(self.articles[::-1])}
+        last = len(self.articles) - 1
+        bodies = (self._bodies[last - at] for at in titles.values() if last - at < READ_FOR_COVER)
+        return Texts([self.words, *titles, *bodies])
+
+    def standing(self, parts: tuple[str, ...]) -> Standing:
+        """How words stand in the post and its articles: by themselves, or as a part."""
+        return self._texts.standing(parts)
 
     @cached_property
     def weights(self) -> dict[str, float]:
@@ -214,9 +238,9 @@ class Query:
         """What a word tells: r(w), and nothing where it says nothing."""
         return 0.0 if word in STOP_WORDS else max(0.0, math.log(EVERYBODY) + self.rarity(word))
 
-    def _covered(self, article: Article) -> float:
+    def _covered(self, title: str, body: Sequence[str]) -> float:
         """c(d) = sum of r(w) over the post's words that an article says / sum over all of them."""
-        said = set(words(f"{article.title} {article.text[:COVER_LETTERS]}"))
+        said = {*words(title), *body}
         total = sum(self.weights.values())
         return sum(r for word, r in self.weights.items() if word in said) / total if total else 0.0
 

@@ -43,7 +43,7 @@ class News(Source):
                 yield Proposal(spelled.words, only_known=True)
         for spelled in islice((one for one in told if one.name is not None), NAMES):
             yield Proposal(spelled.words)
-        shared = (one for one in told if one.name is None and len(one.articles) > 1)
+        shared = (one for one in told if one.name is None and is_shared(query, one))
         for spelled in islice(shared, PHRASES):
             yield Proposal(spelled.words)
 
@@ -97,6 +97,14 @@ class News(Source):
             entity=told.name,
             rise=rise,
         )
+
+
+def is_shared(query: Query, told: FromText) -> bool:
+    """Whether several articles say a phrase that stands by itself, or that the post says, too."""
+    standing, key = query.standing(told.words), "".join(told.words)
+    if len(told.articles) < 2 or (len(told.words) > 1 and standing.is_part):
+        return False
+    return len(told.words) == 1 or key in query.in_post or standing.is_usual
 
 
 def prominence(query: Query, told: FromText) -> tuple[float, ...]:
