@@ -20,6 +20,7 @@ WRITTEN_LATER = {
     "r": "last",
     "u": "newest",
     "v": "plain",
+    "w": "wide",
 }  # by how ids begin: posts that nothing is chosen by
 NEWS = ("sample", "2021", "2023")
 SECTIONS = {"news": NEWS, **{part: (part,) for part in (*NEWS, "everyday")}}
