@@ -21,7 +21,8 @@ WRITTEN_LATER = {
     "u": "newest",
     "v": "plain",
     "w": "wide",
-}  # by how ids begin: posts that nothing is chosen by
+    "x": "closing",
+}  # by how ids begin: sets of other writers
 NEWS = ("sample", "2021", "2023")
 SECTIONS = {"news": NEWS, **{part: (part,) for part in (*NEWS, "everyday")}}
 

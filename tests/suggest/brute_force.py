@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from hashnews.text.terms import terms
 
 DAY = 86_400_000_000
-HOUR = DAY // 24
+SOON = DAY // 288  # five minutes
 
 
 def half(age, half_life):
@@ -26,12 +26,12 @@ class World:
         ordered = sorted(posts, key=lambda post: post.posted)
         known = user is not None and any(p.user == user for p in ordered)
         if days is not None:
-            past = [p.posted for p in ordered if p.posted < min(moment - HOUR + 1, closed)]
+            past = [p.posted for p in ordered if p.posted < min(moment - SOON + 1, closed)]
             own = [p.posted for p in ordered if known and p.user == user and p.posted < closed]
             newest = min([moment, *(max(times) for times in (past, own) if times)])
             ordered = [p for p in ordered if p.posted >= newest - int(days * DAY)]
         self.moment, self.user = moment, user
-        self.past = [p for p in ordered if p.posted < min(moment - HOUR + 1, closed)]
+        self.past = [p for p in ordered if p.posted < min(moment - SOON + 1, closed)]
         self.own = [p for p in ordered if p.user == user and p.posted < closed] if known else []
         self.seen = [p for p in ordered if p in self.past or p in self.own]
         self.similar = self._similarities(set(terms(text).tolist()))
@@ -60,7 +60,7 @@ class World:
         near.sort(key=lambda p: (-self.similar[p.id] * half(self.age(p), 60), -p.posted))
         columns = defaultdict(lambda: dict.fromkeys(
             ("neighbours", "neighbours_inline", "nearest", "neighbour_rank", "neighbour_count",
-             "fresh"), 0.0))  # fmt: skip
+             "fresh", "lately"), 0.0))  # fmt: skip
         for rank, post in enumerate(near[:100]):
             likeness, age = self.similar[post.id], self.age(post)
             for key, inline in uses_of(post):
@@ -71,6 +71,7 @@ class World:
                 if post not in self.own:
                     row["neighbour_count"] += 1
                     row["fresh"] = max(row["fresh"], likeness * half(age, 2))
+                    row["lately"] += likeness**2 * half(age, 0.125)
         return columns
 
     def author(self):
@@ -92,8 +93,10 @@ class World:
         return columns
 
     def recent(self):
-        spans = {"six_hours": 0.25, "day": 1, "three_days": 3, "week": 7, "month": 28}
-        columns = defaultdict(lambda: dict.fromkeys((*spans, "week_inline"), 0.0))
+        spans = {
+            "hour": 1 / 24, "six_hours": 0.25, "day": 1, "three_days": 3, "week": 7, "month": 28,
+        }  # fmt: skip
+        columns = defaultdict(lambda: dict.fromkeys((*spans, "week_inline", "hour_share"), 0.0))
         for post in self.past:
             for key, inline in uses_of(post):
                 if self.age(post) > 28:
@@ -103,6 +106,9 @@ class World:
                 else:
                     for name, days in spans.items():
                         columns[key][name] += self.age(post) <= days
+        all_uses = sum(row["hour"] for row in columns.values())
+        for row in columns.values():
+            row["hour_share"] = row["hour"] / max(1, all_uses)
         return columns
 
     def statistics(self, key):

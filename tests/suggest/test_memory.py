@@ -36,7 +36,7 @@ made_up_posts = st.lists(
 
 
 def visible(posts, moment, user):
-    """What a post may see: others' when they are an hour old, the author's own before it."""
+    """What a post may see: others' when they are five minutes old, the author's own before it."""
     return [
         post
         for post in posts
@@ -56,10 +56,10 @@ def test_nothing_after_the_post_changes_anything(rows, hours, user):
         assert features == pytest.approx(seen[key], rel=1e-6), key
 
 
-def test_posts_of_others_wait_an_hour_and_ones_own_do_not():
+def test_posts_of_others_wait_five_minutes_and_ones_own_do_not():
     memory = Memory(ALL)
-    assert "harbour" not in ask(memory, at(20.99), "ann", "ferries")
-    assert "harbour" in ask(memory, at(21), "ann", "ferries")
+    assert "harbour" not in ask(memory, at(20 + 4.9 / 60), "ann", "ferries")
+    assert "harbour" in ask(memory, at(20 + 5 / 60), "ann", "ferries")
     assert "harbour" in ask(memory, at(20.5), "cyd", "ferries")
     assert "harbour" not in ask(memory, at(20), "cyd", "ferries")
 
@@ -128,10 +128,10 @@ def test_an_empty_memory_has_nothing_to_say():
     assert len(Memory()) == Memory().first() == 0
 
 
-def test_posts_by_nobody_known_wait_an_hour_for_nobody_known():
+def test_posts_by_nobody_known_wait_five_minutes_for_nobody_known():
     memory = Memory(remember(town([(0, "ann", "Ferry.\n#Ferry"), (10, None, "Ferry.\n#Quay")])))
-    assert "quay" not in ask(memory, at(10.9), None, "ferry")
-    assert "quay" in ask(memory, at(11), None, "ferry")
+    assert "quay" not in ask(memory, at(10 + 4.9 / 60), None, "ferry")
+    assert "quay" in ask(memory, at(10 + 5 / 60), None, "ferry")
 
 
 def test_nobody_known_is_not_one_author():

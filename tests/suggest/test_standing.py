@@ -11,10 +11,11 @@ from hashnews.records import Article, PreparedPost, Retrieved
 from hashnews.suggest.candidates import Search
 from hashnews.suggest.families import are_family
 from hashnews.suggest.filters import Filters, is_other_kind, shipped_blocked
+from hashnews.suggest.from_text import named
 from hashnews.suggest.memory import Memory
 from hashnews.suggest.model import Model, shipped_model
 from hashnews.suggest.query import PostWithNews, Query
-from hashnews.suggest.standing import LITTLE, Standing, Texts
+from hashnews.suggest.standing import LITTLE, Concordance, Standing
 from hashnews.text.entities import shipped_finder
 from hashnews.text.segment import shipped_segmenter
 
@@ -39,12 +40,12 @@ def test_standing_is_what_counting_says(texts, parts):
         return most / max(1, said)
 
     expected = Standing(said, len(said_by), share(before), share(after))
-    assert Texts(texts).standing(parts) == expected
+    assert Concordance(texts).standing(parts) == expected
 
 
 @given(TEXTS, st.lists(WORDS, min_size=1, max_size=3).map(tuple))
 def test_what_is_whole_holds_the_part_and_is_said_as_often_nearly(texts, parts):
-    known = Texts(texts)
+    known = Concordance(texts)
     whole = known.whole(parts)
     assert f" {' '.join(parts)} " in f" {' '.join(whole)} "
     if len(whole) == len(parts):
@@ -63,6 +64,14 @@ NEWS = [
     "Bezos steps down from Amazon",
     "Jeff Bezos steps down",
     "As Bezos steps down, Jassy comes",
+    "India's Go First cancels all flights",
+    "all Go First flights are diverted",
+    "What To Know About Go First",
+    "What To Know About Layoffs",
+    "Bed Bath & Beyond files for bankruptcy",
+    "Retailer Bed Bath & Beyond shuts all stores",
+    "Why Bed Bath & Beyond failed",
+    "customers of Bed Bath & Beyond say goodbye everywhere",
 ]
 
 
@@ -102,6 +111,39 @@ def test_what_many_articles_speak_of_is_a_hashtag_though_the_post_does_not_say_i
     assert not known(read, "approves", "malaria")
     assert not known(read, "bezos", "steps")
     assert not known(read, "oxford", "malaria")  # once is not enough
+
+
+def test_headlines_tell_a_name_of_plain_words(known):
+    read = asked("go first cancelled, so what to know about layoffs is where to go first")
+    query = Query(read)
+    assert query.in_post["gofirst"].name == query.in_news["gofirst"].name == "Go First"
+    assert len(query.in_news["gofirst"].articles) == 3  # those with capitals everywhere, too
+    assert known(read, "go", "first")
+    assert not {"whatto", "whattoknow", "toknow"} & {*query.in_post, *query.in_news}
+
+
+def test_a_name_is_whole_with_what_joins_it(known):
+    read = asked("a drawer of coupons. bed bath and beyond raised me", told=["Bath"])
+    query = Query(read)
+    assert query.in_post["bedbathandbeyond"].words == ("bed", "bath", "and", "beyond")
+    assert "bedbathbeyond" not in query.in_news
+    assert known(read, "bed", "bath", "and", "beyond")
+    assert not known(read, "bath")
+    assert known(asked("a weekend in Bath", ["Bath"]), "bath")
+
+
+@pytest.mark.parametrize(
+    ("title", "names"),
+    [
+        ("India's Go First cancels all flights", ["Go First"]),
+        ("Go First Cancels All Flights on May 3", []),  # capitals everywhere tell nothing
+        ("watch It's A Sin in one go", []),
+        ("a new season of Game of Thrones makes fans sad", ["Game of Thrones"]),
+        ("", []),
+    ],
+)
+def test_names_that_capitals_tell(title, names):
+    assert [name for _, name in named(title)] == names
 
 
 def test_another_kind_of_what_is_shown_is_not_shown():

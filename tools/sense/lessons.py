@@ -37,6 +37,7 @@ from hashnews.suggest.query import PostWithNews
 from hashnews.suggest.ranker import Calibration, Ranker, Trees
 from hashnews.suggest.sources import PLACE
 from hashnews.text.entities import load_finder, shipped_finder
+from hashnews.times import A_DAY
 from sense.beside import DAYS, TOGETHER, Asked, asked, beside_news
 from sense.collections import prepared, rules_of, split_set
 from sense.encoder import ENCODED, post_vectors
@@ -186,6 +187,7 @@ def scored(work: Work, name: str) -> dict[str, Examples]:
         full = lesson.search(Memory(lesson.remembered))
         found = {
             "online": make_examples(reads, full, UNTAUGHT, goes_on, never),
+            "an hour late": make_examples(reads, full, UNTAUGHT, an_hour_ago, never),
             "newcomer": make_examples(reads, full, UNTAUGHT, lambda _: CLOSED, never),
         }
         if any(read.post.user for read in reads):
@@ -199,6 +201,11 @@ def scored(work: Work, name: str) -> dict[str, Examples]:
         return found
 
     return work.kept(f"scored-{name}", make)
+
+
+def an_hour_ago(read: PostWithNews) -> int:
+    """When a memory ends that learns of posts an hour late."""
+    return read.moment - A_DAY // 24 + 1
 
 
 def _own_archives(lesson: Lesson, reads: Sequence[PostWithNews]) -> list[Examples]:

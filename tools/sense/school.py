@@ -1,4 +1,4 @@
-"""The school: invented posts whose candidates a reader graded, and half of the panel."""
+"""The school: invented posts whose candidates a reader graded, and parts of the panel."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ from sense.stories import prior_of
 from sense.work import HERE, Work
 
 FEW = 3  # one post of so many is also asked beside a few articles
+# Parts of the panel that teach: choices were made by them, or their mistakes were read.
+TEACHING = frozenset("choose fresh later last newest plain".split())
 
 
 class Graded(NamedTuple):
@@ -34,7 +36,7 @@ class Graded(NamedTuple):
 
 
 def school(work: Work) -> list[Graded]:
-    """Graded candidates: of the invented posts, and twice of the panel's half `choose`.
+    """Graded candidates: of the invented posts, and twice of parts of the panel.
 
     Some of the invented posts are asked once more beside a few articles.
     """
@@ -48,7 +50,7 @@ def _school_rows() -> list[dict[str, Any]]:
 
 
 def _panel_rows() -> list[dict[str, Any]]:
-    """The panel's posts of 2021 and 2023 in the half `choose`, with the mean of their grades."""
+    """The panel's posts of 2021 and 2023 that teach, with the mean of their grades."""
     sys.path.append(str(HERE.parents[1] / "benchmarks"))
     import panel
 
@@ -60,7 +62,7 @@ def _panel_rows() -> list[dict[str, Any]]:
     return [
         {**post._asdict(), "grades": grades.get(post.id, {})}
         for post in posts
-        if half[post.id] == "choose" and post.created_at[:4] in SPANS
+        if half[post.id] in TEACHING and post.created_at[:4] in SPANS
     ]
 
 

@@ -295,8 +295,9 @@ class Filters(NamedTuple):
         if key in beside_the_point() and key not in query.in_post and titles < HEADLINED:
             return False
         entry, standing = query.entry(key), query.standing(words)
-        if standing.is_part and (entry is None or entry.people < FAMOUS):
-            return False  # #RepublicBank of the First Republic Bank, #Bobi of Bobi Wine
+        is_famous = entry is not None and entry.people >= FAMOUS
+        if standing.is_part and (not is_famous or query.is_within(words)):
+            return False  # #RepublicBank of the First Republic Bank, #Bath of Bed Bath & Beyond
         if entry is not None:
             return True
         if words[0][0].isdecimal() or query.is_mention(key):

@@ -11,6 +11,8 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
+import regex
+
 from hashnews.text.stopwords import GENERIC_WORDS, STOP_WORDS
 from hashnews.text.tokens import words
 
@@ -19,6 +21,10 @@ LONGEST = 3  # words of a phrase
 LONGEST_NAME = 4  # words of a name
 LONGEST_WHOLE = 5  # words of what a phrase is a part of
 SHORTEST, LONGEST_KEY = 3, 40  # letters of a hashtag
+# Capitals side by side, and the words that join them: `Bed Bath & Beyond`, `Go First`.
+CAPITALS = regex.compile(r"\b(?!An? )\p{Lu}\w*+(?: (?:(?:of|of the|&) )?\p{Lu}\w*+)++")
+LONG_WORD = regex.compile(r"\b\w{4,}")
+SMALL = 0.4  # the share of small words in a headline whose capitals tell names
 
 
 class NewsArticle(NamedTuple):
@@ -38,6 +44,11 @@ class FromText(NamedTuple):
     weight: float  # of the articles that say it; 1 in the post
     name: str | None  # the name it is, as it was written
     articles: tuple[str, ...] = ()
+
+
+def spoken(text: str) -> list[str]:
+    """The words of a text as people say them: `&` is `and`."""
+    return words(text.replace(" & ", " and ")) if "&" in text else words(text)
 
 
 def in_post(said: Sequence[str], entities: Iterable[str]) -> dict[str, FromText]:
@@ -85,11 +96,21 @@ def in_news(articles: Sequence[NewsArticle]) -> dict[str, FromText]:
 def spelled(parts: Words, articles: Sequence[NewsArticle]) -> FromText | None:
     """A run of words as a hashtag of the news, if it can be one and a headline says it."""
     said, total = f" {' '.join(parts)} ", sum(article.score**2 for article in articles) or 1.0
-    telling = [one for one in articles if said in f" {' '.join(words(one.title))} "]
-    if not telling or not fits(parts, LONGEST_WHOLE):
+    telling = [one for one in articles if said in f" {' '.join(spoken(one.title))} "]
+    if not telling:
         return None
     weight = sum(article.score**2 for article in telling) / total
     return FromText(parts, weight, None, tuple(one.id for one in telling))
+
+
+@lru_cache(20_000)
+def named(title: str) -> tuple[tuple[Words, str], ...]:
+    """The names of several words that a headline tells by capitals, where most words are small."""
+    long = LONG_WORD.findall(title)
+    if sum(word[0].islower() for word in long) < SMALL * len(long):
+        return ()
+    names = CAPITALS.findall(title)
+    return tuple((words_of_name(name), name) for name in names)
 
 
 @lru_cache(20_000)
@@ -99,7 +120,7 @@ def _said(title: str, entities: tuple[str, ...]) -> list[tuple[str, Words, str |
     for name in entities:
         for key, parts in _name(name):
             found.setdefault(key, (parts, name))
-    for key, parts in phrases(words(title)):
+    for key, parts in phrases(spoken(title)):
         found.setdefault(key, (parts, None))
     return [(key, parts, name) for key, (parts, name) in found.items()]
 
@@ -107,7 +128,7 @@ def _said(title: str, entities: tuple[str, ...]) -> list[tuple[str, Words, str |
 @lru_cache(100_000)
 def words_of_name(name: str) -> Words:
     """The words of a name: names come again and again."""
-    return tuple(words(name))
+    return tuple(spoken(name))
 
 
 @lru_cache(100_000)

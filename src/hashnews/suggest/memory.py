@@ -22,7 +22,7 @@ from hashnews.posts.table import Remembered
 from hashnews.times import A_DAY
 
 NOBODY = -1
-DELAY = A_DAY // 24  # before a post of somebody else can be known
+DELAY = A_DAY // 288  # five minutes: sooner a post of somebody else has not come and been read
 NOTHING_NEW = 1000.0  # days: as old as the newest post is where there is none
 WRITTEN = 200  # uses that say how a hashtag is written
 
@@ -211,10 +211,10 @@ class Visible(NamedTuple):
 class View:
     """What one post may see of a memory: nothing at or after its own time.
 
-    Posts of other people count when they are an hour old (whoever writes does not read faster than
-    that), the author's own up to the post. `until` closes the memory at an earlier time. The days
-    that a memory looks back begin with the newest post it may see, and with the newest of the
-    author's own: an archive that ended years ago still tells.
+    Posts of other people count when they are five minutes old (they have to come, and whoever
+    writes has to read them), the author's own up to the post. `until` closes the memory at an
+    earlier time. The days that a memory looks back begin with the newest post it may see, and with
+    the newest of the author's own: an archive that ended years ago still tells.
     """
 
     def __init__(self, memory: Memory, moment: int, user: str | None, until: int | None = None):

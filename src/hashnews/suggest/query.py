@@ -21,17 +21,21 @@ from hashnews.suggest.calendar import Season
 from hashnews.suggest.emoji import emoji_words
 from hashnews.suggest.from_text import (
     LONGEST_NAME,
+    LONGEST_WHOLE,
     FromText,
     NewsArticle,
+    fits,
     in_news,
     in_post,
     keys_of,
+    named,
     spelled,
+    spoken,
     words_of_name,
 )
 from hashnews.suggest.lexicon import Lexicon, LexiconEntry
 from hashnews.suggest.prior import NOTHING, Prior
-from hashnews.suggest.standing import Standing, Texts
+from hashnews.suggest.standing import Concordance, Standing
 from hashnews.suggest.topics import UNLIKELY
 from hashnews.text.language import is_english
 from hashnews.text.meaning import Vectors, similarity, unit
@@ -50,6 +54,7 @@ CUE, NEWS_CUE, ENOUGH = 0.2, 0.4, 3.0
 LEARNT, UNLIKELY_ENOUGH = 0.6, -7.0
 READ_FOR_COVER, COVER_LETTERS = 8, 2500  # articles, and how much of each, that may cover the post
 COMPANY = 8  # the nearest topics: what is about the post is about what they are about
+NAMED_BY = 2  # headlines that write a run of the post with capitals: then it is a name
 LONGEST_SAID, SHORTEST_SAID, WIDE = 5, 8, 10  # words and letters of a hashtag said, its people
 COMMON = 50  # people who say a plain word
 EVERYBODY = 20_000  # people: a word that all of them say covers nothing
@@ -110,7 +115,7 @@ class Query:
         self.moment = read.moment
         self.proposed = {"".join(parts): parts for parts in read.proposed}
         self.context: Sequence[ContextWord] = read.context
-        self.words = words(self.body)
+        self.words = spoken(self.body)
         self._handles = ["".join(words(name.replace("_", " "))) for name in read.post.mentions]
         self.shown = emoji_words(self.body)
         self.given = frozenset(tag.key for tag in (*read.post.hashtags, *read.post.inline))
@@ -118,7 +123,7 @@ class Query:
         best = self.fit or 1.0
         self.lexicon, self._meaning, self._vector = prior.lexicon, prior.meaning, vector
         self._bodies = [
-            words(article.text[:COVER_LETTERS]) for _, article in read.articles[:READ_FOR_COVER]
+            spoken(article.text[:COVER_LETTERS]) for _, article in read.articles[:READ_FOR_COVER]
         ]
         self.articles = [
             NewsArticle(
@@ -162,7 +167,23 @@ class Query:
                 key = "".join(run)
                 if key not in found and len(key) >= SHORTEST_SAID and self._is_wide(run):
                     found[key] = FromText(run, 1.0, None)
+        for run, name in self._headlined.items():
+            found["".join(run)] = FromText(run, 1.0, name)
         return found
+
+    @cached_property
+    def _headlined(self) -> dict[tuple[str, ...], str]:
+        """Runs of the post that headlines write as a name, and how: `Go First`, of plain words."""
+        times = Counter(
+            told for title in {one.title for one in self.articles} for told in named(title)
+        )
+        said = f" {' '.join(self.words)} "
+        return {
+            run: name
+            for (run, name), titles in times.items()
+            if titles >= NAMED_BY and 1 < len(run) <= LONGEST_WHOLE
+            if f" {' '.join(run)} " in said
+        }
 
     def _is_wide(self, run: tuple[str, ...]) -> bool:
         """Whether many use it, and it is no plain word: the office is no #TheOffice."""
@@ -212,17 +233,21 @@ class Query:
         parts = [one for one in shared if len(one) > 1 and self.standing(one).is_part]
         for whole in {self._texts.whole(one) for one in parts}:
             told = spelled(whole, self.articles)
-            if told is not None:
+            if told is not None and fits(whole, LONGEST_WHOLE):
                 found.setdefault("".join(whole), told)
+        for run, name in self._headlined.items():
+            told, key = spelled(run, self.articles), "".join(run)
+            if told is not None and (key not in found or found[key].name is None):
+                found[key] = told._replace(name=name)
         return found
 
     @cached_property
-    def _texts(self) -> Texts:
+    def _texts(self) -> Concordance:
         """The post, and the articles as far as they are read; what was copied is read once."""
-        titles = {tuple(words(one.title)): at for at, one in enumerate(self.articles[::-1])}
+        titles = {tuple(spoken(one.title)): at for at, one in enumerate(self.articles[::-1])}
         last = len(self.articles) - 1
         bodies = (self._bodies[last - at] for at in titles.values() if last - at < READ_FOR_COVER)
-        return Texts([self.words, *titles, *bodies])
+        return Concordance([self.words, *titles, *bodies])
 
     def standing(self, parts: tuple[str, ...]) -> Standing:
         """How words stand in the post and its articles: by themselves, or as a part."""
@@ -240,7 +265,7 @@ class Query:
 
     def _covered(self, title: str, body: Sequence[str]) -> float:
         """c(d) = sum of r(w) over the post's words that an article says / sum over all of them."""
-        said = {*words(title), *body}
+        said = {*spoken(title), *body}
         total = sum(self.weights.values())
         return sum(r for word, r in self.weights.items() if word in said) / total if total else 0.0
 
@@ -250,7 +275,7 @@ class Query:
         read = {}
         for article in self.articles:
             names = Counter(keys_of(article))
-            title = f" {' '.join(words(article.title))} "
+            title = f" {' '.join(spoken(article.title))} "
             read[article.id] = (article, title, names, max(1, names.total()))
         return read
 
@@ -275,7 +300,7 @@ class Query:
     def _names(self) -> set[tuple[str, ...]]:
         """The names in the post and in its articles, as words."""
         told = (name for article in self.articles for name in article.entities)
-        return {words_of_name(name) for name in (*self.entities, *told)}
+        return {words_of_name(name) for name in (*self.entities, *told)} | {*self._headlined}
 
     @cached_property
     def _parts(self) -> set[tuple[str, ...]]:
@@ -302,7 +327,7 @@ class Query:
     @cached_property
     def title_vectors(self) -> Vectors:
         """The vectors of the articles' headlines."""
-        return self.vectors_of([words(article.title) for article in self.articles])
+        return self.vectors_of([spoken(article.title) for article in self.articles])
 
     @cached_property
     def title_meanings(self) -> Vectors:
@@ -330,7 +355,9 @@ class Query:
     def tells(self, said: Collection[str]) -> float:
         """Of what tells the post's story, the share whose headlines say one of some words."""
         likely = zip(self.articles, self.stories.tolist(), strict=True)
-        telling = (one for article, one in likely if not set(words(article.title)).isdisjoint(said))
+        telling = (
+            one for article, one in likely if not set(spoken(article.title)).isdisjoint(said)
+        )
         return float(sum(telling)) / max(1.0, self.tellers)
 
     @cached_property
@@ -450,7 +477,7 @@ class Query:
     def said(self) -> set[str]:
         """The words of the post, and of the headlines and names of its articles."""
         told = (f"{article.title} {' '.join(article.entities)}" for article in self.articles)
-        return set(words(" ".join((self.body, *told))))
+        return set(spoken(" ".join((self.body, *told))))
 
 
 def _names_of(article: Article) -> list[str]:
@@ -479,7 +506,7 @@ def _overlap(parts: tuple[str, ...], within: Sequence[tuple[str, ...]]) -> bool:
 @lru_cache(2_000)
 def _told(lexicon: Lexicon, title: str) -> Mapping[int, float]:
     """How much a headline speaks for topics: posts of a day share headlines."""
-    return lexicon.told(words(title))
+    return lexicon.told(spoken(title))
 
 
 def _note(text: str, found: defaultdict[str, Counter[str]]) -> None:

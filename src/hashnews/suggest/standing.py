@@ -54,8 +54,8 @@ class Standing(NamedTuple):
         return self.said >= ENOUGH and max(self.before, self.after) >= PART
 
 
-class Texts:
-    """Texts as words, and where each word is."""
+class Concordance:
+    """Where each word stands in some texts."""
 
     def __init__(self, texts: Iterable[Iterable[str]]):
         self._words: list[str] = [EDGE]

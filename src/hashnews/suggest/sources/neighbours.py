@@ -35,6 +35,7 @@ class SimilarPosts(MemorySource):
     label = "Earlier posts"
     gathered = (
         "neighbours", "neighbours_inline", "nearest", "neighbour_rank", "neighbour_count", "fresh",
+        "lately",
     )  # fmt: skip
     described = ("uses", "users", "centre", "nearest_three")
     columns = dict.fromkeys((*gathered, *described), 0.0)
@@ -321,8 +322,11 @@ def is_there(best: Best, size: int, part: int, row: int) -> bool:
 def add_neighbours(
     posts: Array, tags: Array, inline: Array, similar: Array, ages: Array, own: Array, table: Array
 ) -> None:
-    """What the uses in the most similar posts, best first, say: sums, the best, its rank, count."""
-    summed, within, best, rank, count, fresh = range(6)
+    """What the uses in the most similar posts, best first, say: sums, the best, its rank, count.
+
+    The last two are the freshest one, and the sum over what was posted within hours.
+    """
+    summed, within, best, rank, count, fresh, lately = range(7)
     for use in range(len(posts)):
         at, row = posts[use], table[tags[use]]
         row[within if inline[use] else summed] += similar[at] ** 2 * decay(ages[at], 14.0)
@@ -331,3 +335,4 @@ def add_neighbours(
         if not own[at]:
             row[count] += 1
             row[fresh] = max(row[fresh], similar[at] * decay(ages[at], 2.0))
+            row[lately] += similar[at] ** 2 * decay(ages[at], 0.125)

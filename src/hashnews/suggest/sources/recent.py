@@ -24,13 +24,15 @@ class Recent(MemorySource):
 
     name = "rising"
     label = "On the rise"
-    gathered = ("six_hours", "day", "three_days", "week", "month", "week_inline")
+    gathered = (
+        "hour", "six_hours", "day", "three_days", "week", "month", "week_inline", "hour_share",
+    )  # fmt: skip
     described = ("weekly", "weeks_ago", "last_use")
     columns = {
         **dict.fromkeys((*gathered, *described), 0.0), "last_use": 1000.0, "day_over_week": 1.0,
     }  # fmt: skip
     ranked = ("day", "week")
-    taken = {"six_hours": 10, "day": 25, "week": 20}
+    taken = {"hour": 10, "six_hours": 10, "day": 25, "week": 20}
 
     def gather(self, look: Look) -> RecentCounts:
         """All posts of the last four weeks."""
@@ -57,16 +59,17 @@ class Recent(MemorySource):
 RECENT = Recent()
 
 
-SPANS = np.array([A_DAY // 4, A_DAY, 3 * A_DAY, 7 * A_DAY, 28 * A_DAY], np.int64)
-WEEK = 3
+SPANS = np.array([A_DAY // 24, A_DAY // 4, A_DAY, 3 * A_DAY, 7 * A_DAY, 28 * A_DAY], np.int64)
+HOUR, WEEK = 0, 4
 DAYS = 7
 
 
 class RecentCounts:
-    """Uses of each hashtag within six hours, one, three and seven days and four weeks.
+    """Uses of each hashtag within an hour, six, one, three and seven days and four weeks.
 
-    The last column is of inline uses within seven days. From one post to the next the counts move:
-    what came into a span is added, what left it is taken away.
+    After these come inline uses within seven days, and the share of a hashtag in all uses of the
+    last hour: what everybody speaks of now, in a small network as in a large one. From one post to
+    the next the counts move: what came into a span is added, what left it is taken away.
     """
 
     def __init__(self, memory: Memory):
@@ -91,9 +94,11 @@ class RecentCounts:
         self._size = drop_unused(self._counts, self._listed, self._tags, self._size)
 
     def of(self, tags: Array) -> Array:
-        """The counts of some hashtags."""
-        found = np.zeros((len(tags), self._counts.shape[1]))
-        found[tags >= 0] = self._counts[tags[tags >= 0]]
+        """The counts of some hashtags, and their share of the last hour."""
+        found = np.zeros((len(tags), self._counts.shape[1] + 1))
+        found[tags >= 0, :-1] = self._counts[tags[tags >= 0]]
+        hour = int(self._counts[self._tags[: self._size], HOUR].sum())
+        found[:, -1] = found[:, HOUR] / max(1, hour)
         return found
 
     def best(self, column: int, most: int, signs: Array) -> Array:
