@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 import regex
@@ -23,6 +23,8 @@ LONGEST_WHOLE = 5  # words of what a phrase is a part of
 SHORTEST, LONGEST_KEY = 3, 40  # letters of a hashtag
 # Capitals side by side, and the words that join them: `Bed Bath & Beyond`, `Go First`.
 CAPITALS = regex.compile(r"\b(?!An? )\p{Lu}\w*+(?: (?:(?:of|of the|&) )?\p{Lu}\w*+)++")
+# Where a thought ends: no hashtag reaches over it. An end of `St.` or `U.S.` is none.
+BREAK = regex.compile(r"""[,;:!?…)"”]+(?=\s)|(?<=\w\p{Ll}{2})\.+(?=\s)|(?<=\s)[(“"–—|-]+|\n""")
 LONG_WORD = regex.compile(r"\b\w{4,}")
 SMALL = 0.4  # the share of small words in a headline whose capitals tell names
 
@@ -51,13 +53,18 @@ def spoken(text: str) -> list[str]:
     return words(text.replace(" & ", " and ")) if "&" in text else words(text)
 
 
-def in_post(said: Sequence[str], entities: Iterable[str]) -> dict[str, FromText]:
-    """Names and phrases of the post itself, by key."""
+def clauses(text: str) -> list[list[str]]:
+    """The words of a text, by thoughts."""
+    return [spoken(part) for part in BREAK.split(text)]
+
+
+def in_post(said: Sequence[Sequence[str]], entities: Iterable[str]) -> dict[str, FromText]:
+    """Names and phrases of the post itself, given by its thoughts, by key."""
     found: dict[str, FromText] = {}
     for name in entities:
         for key, parts in _name(name):
             found.setdefault(key, FromText(parts, 1.0, name))
-    for key, parts in phrases(said):
+    for key, parts in chain.from_iterable(map(phrases, said)):
         found.setdefault(key, FromText(parts, 1.0, None))
     return found
 
@@ -120,7 +127,7 @@ def _said(title: str, entities: tuple[str, ...]) -> list[tuple[str, Words, str |
     for name in entities:
         for key, parts in _name(name):
             found.setdefault(key, (parts, name))
-    for key, parts in phrases(spoken(title)):
+    for key, parts in chain.from_iterable(map(phrases, clauses(title))):
         found.setdefault(key, (parts, None))
     return [(key, parts, name) for key, (parts, name) in found.items()]
 

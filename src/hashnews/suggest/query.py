@@ -24,6 +24,7 @@ from hashnews.suggest.from_text import (
     LONGEST_WHOLE,
     FromText,
     NewsArticle,
+    clauses,
     fits,
     in_news,
     in_post,
@@ -34,6 +35,7 @@ from hashnews.suggest.from_text import (
     words_of_name,
 )
 from hashnews.suggest.lexicon import Lexicon, LexiconEntry
+from hashnews.suggest.possessive import Possessives
 from hashnews.suggest.prior import NOTHING, Prior
 from hashnews.suggest.standing import Concordance, Standing
 from hashnews.suggest.topics import UNLIKELY
@@ -110,9 +112,17 @@ class Query:
         popularity: Popularity = unknown,
         vector: Vectors | None = None,
     ):
-        self.user, self.body = read.post.user, read.post.body
-        self.entities = [name for name in read.post.entities if len(name) <= LONGEST_NAME_READ]
-        self.moment = read.moment
+        self.user, self.moment, self.lexicon = read.post.user, read.moment, prior.lexicon
+        titles = [article.title for _, article in read.articles]
+        texts = [article.text[:COVER_LETTERS] for _, article in read.articles[:READ_FOR_COVER]]
+        names = Possessives.of([read.post.body, *titles], texts, self._people)
+        self.body = names.kept(read.post.body)
+        self.printed = {article.id: article.title for _, article in read.articles}
+        self.entities = [
+            names.kept_name(name)
+            for name in read.post.entities
+            if len(name) <= LONGEST_NAME_READ and not names.is_part(name)
+        ]
         self.proposed = {"".join(parts): parts for parts in read.proposed}
         self.context: Sequence[ContextWord] = read.context
         self.words = spoken(self.body)
@@ -121,17 +131,15 @@ class Query:
         self.given = frozenset(tag.key for tag in (*read.post.hashtags, *read.post.inline))
         self.fit = read.articles[0][0].score if read.articles else 0.0
         best = self.fit or 1.0
-        self.lexicon, self._meaning, self._vector = prior.lexicon, prior.meaning, vector
-        self._bodies = [
-            spoken(article.text[:COVER_LETTERS]) for _, article in read.articles[:READ_FOR_COVER]
-        ]
+        self._meaning, self._vector = prior.meaning, vector
+        self._bodies = [spoken(names.kept(text)) for text in texts]
         self.articles = [
             NewsArticle(
                 article.id,
-                article.title,
-                _names_of(article),
+                title := names.kept(article.title),
+                [names.kept_name(name) for name in _names_of(article)],
                 found.score / best,
-                self._covered(article.title, self._bodies[at]) if at < READ_FOR_COVER else 0.0,
+                self._covered(title, self._bodies[at]) if at < READ_FOR_COVER else 0.0,
             )
             for at, (found, article) in enumerate(read.articles)
         ]
@@ -141,6 +149,11 @@ class Query:
         }
         self._popularity, self._story = popularity, prior.story
         self.season: Mapping[str, Season] = prior.calendar.season(self.moment)
+
+    def _people(self, parts: Sequence[str]) -> int:
+        """How many people used a hashtag, as the lexicon knew then."""
+        entry = self.lexicon.get("".join(parts), self.moment)
+        return entry.people if entry is not None else 0
 
     def popularity(self, name: str) -> float:
         """TP of a name of the news: above 1, it is on the rise."""
@@ -160,13 +173,15 @@ class Query:
     @cached_property
     def in_post(self) -> dict[str, FromText]:
         """Names and phrases of the post, and longer runs that are a hashtag, by key."""
-        found = in_post(self.words, self.entities)
-        for start in range(len(self.words)):  # `say her name` begins with a word that says nothing
-            for end in range(start + 2, min(len(self.words), start + LONGEST_SAID) + 1):
-                run = tuple(self.words[start:end])
-                key = "".join(run)
-                if key not in found and len(key) >= SHORTEST_SAID and self._is_wide(run):
-                    found[key] = FromText(run, 1.0, None)
+        thoughts = clauses(self.body)
+        found = in_post(thoughts, self.entities)
+        for said in thoughts:
+            for start in range(len(said)):  # `say her name` begins with a word that says nothing
+                for end in range(start + 2, min(len(said), start + LONGEST_SAID) + 1):
+                    run = tuple(said[start:end])
+                    key = "".join(run)
+                    if key not in found and len(key) >= SHORTEST_SAID and self._is_wide(run):
+                        found[key] = FromText(run, 1.0, None)
         for run, name in self._headlined.items():
             found["".join(run)] = FromText(run, 1.0, name)
         return found

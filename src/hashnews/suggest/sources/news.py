@@ -88,7 +88,7 @@ class News(Source):
         on = f" on {told.name}" if told.name else ""
         on += " (on the rise)" if (rise or 0) > 1 else ""
         best = sorted(told.articles, key=query.story_of.__getitem__, reverse=True)[:NAMED]
-        title = next(one.title for one in query.articles if one.id == best[0])
+        title = query.printed[best[0]]
         return Reason(
             source=self.name,
             text=f"{many(len(best), 'article')}{on} “{title}”",
