@@ -49,12 +49,23 @@ CLOSED = 0  # the end of a memory that was closed before everything
 TOGETHER = 32  # posts the generator reads at a time
 Never = Mapping[str, frozenset[str]]  # keys that do not count, by the post's id
 NEVER: Never = MappingProxyType({})
+LATE, LATEST = 0.5, A_DAY // 8  # the share of posts that a memory learns late, the longest delay
 # When the memory is closed for a post; None: it goes on.
 Closing = Callable[[PostWithNews], int | None]
 
 
 def goes_on(_: PostWithNews) -> None:
     """The closing of a memory that is never closed."""
+
+
+def sometimes_late(read: PostWithNews) -> int | None:
+    """The closing of a memory that learns of half of the posts minutes or hours late.
+
+    Sources that are followed are there at once, what somebody adds by hand is not.
+    """
+    chance = random.Random(read.post.id)
+    late = chance.random() < LATE
+    return int(read.moment - chance.uniform(0, LATEST)) if late else None
 
 
 class RankerConfig(Config):
@@ -248,7 +259,7 @@ def situations(
         return make_examples(reads, search, judges, closing, never)
 
     return {
-        "online": examples(dealt["online"], full),
+        "online": examples(dealt["online"], full, sometimes_late),
         "frozen": examples(dealt["frozen"], full, closing),
         "newcomer": examples(dealt["newcomer"], full, lambda _: CLOSED),
         "unknown author": examples(map(nobody, dealt["unknown author"]), full),
