@@ -22,6 +22,7 @@ WRITTEN_LATER = {
     "v": "plain",
     "w": "wide",
     "x": "closing",
+    "y": "ninth",
 }  # by how ids begin: sets of other writers
 NEWS = ("sample", "2021", "2023")
 SECTIONS = {"news": NEWS, **{part: (part,) for part in (*NEWS, "everyday")}}
