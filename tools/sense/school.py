@@ -24,7 +24,7 @@ from sense.work import HERE, Work
 
 FEW = 3  # one post of so many is also asked beside a few articles
 # Parts of the panel that teach: choices were made by them, or their mistakes were read.
-TEACHING = frozenset("choose fresh later last newest plain".split())
+TEACHING = frozenset("choose fresh later last newest plain wide closing".split())
 
 
 class Graded(NamedTuple):
