@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hashnews.records import Article, PreparedPost, Retrieved
 from hashnews.suggest.candidates import Search
 from hashnews.suggest.families import are_family
-from hashnews.suggest.filters import Filters, is_other_kind, shipped_blocked
+from hashnews.suggest.filters import Filters, are_two, is_other_kind, shipped_blocked
 from hashnews.suggest.from_text import named
 from hashnews.suggest.memory import Memory
 from hashnews.suggest.model import Model, shipped_model
@@ -159,3 +159,11 @@ def test_initials_and_runs_that_share_two_words_are_one_family():
     assert not are_family(query, ("usa",), ("united", "arab", "emirates"))
     assert are_family(query, ("parish", "council", "row"), ("little", "parish", "council"))
     assert not are_family(query, ("parish", "council"), ("little", "council"))
+
+
+def test_two_names_are_two_hashtags():
+    names = ["Erdogan", "Kilicdaroglu", "Trinidad", "Tobago", "Trinidad and Tobago"]
+    query = Query(asked("erdogan and kilicdaroglu, trinidad and tobago", names))
+    assert are_two(query, ("erdogan", "and", "kilicdaroglu"))
+    assert not are_two(query, ("trinidad", "and", "tobago"))
+    assert not are_two(query, ("erdogan",))

@@ -267,6 +267,14 @@ def is_phrase(query: Query, words: tuple[str, ...]) -> bool:
     return not does and (len(words) == 2 or standing.is_free)
 
 
+def are_two(query: Query, words: tuple[str, ...]) -> bool:
+    """Whether words are two names with `and` between them, and no name together."""
+    return not query.is_name(words) and any(
+        word == "and" and query.is_name(words[:at]) and query.is_name(words[at + 1 :])
+        for at, word in enumerate(words)
+    )
+
+
 def _is_called(query: Query, key: str, words: tuple[str, ...]) -> bool:
     """Whether words begin in somebody's name on the network: `@irons_dave Lingard`."""
     return key not in query.in_news and any(map(query.is_mention, words))
@@ -300,7 +308,7 @@ class Filters(NamedTuple):
             return False  # #RepublicBank of the First Republic Bank, #Bath of Bed Bath & Beyond
         if entry is not None:
             return True
-        if words[0][0].isdecimal() or query.is_mention(key):
+        if words[0][0].isdecimal() or query.is_mention(key) or are_two(query, words):
             return False
         is_within = query.is_within(words) and not query.is_name(words)  # #SanSuu
         if key in query.in_post and (is_within or _is_called(query, key, words)):
