@@ -29,8 +29,12 @@ from hashnews.text.segment import shipped_segmenter
 
 ROOT = Path(__file__).resolve().parents[1]
 SCHOOL = ROOT / "tools" / "sense" / "school.jsonl"
-# What the posts of each kind are about, by the first letter of their ids.
-KINDS = {"w": "mixed", **dict.fromkeys("fgkn", "everyday"), **dict.fromkeys("hijlm", "news")}
+# What the posts of each kind are about, by how their ids begin.
+KINDS = {
+    "w": "mixed",
+    **dict.fromkeys(["og", "oh", "ol", "om", *"hijlm"], "news"),
+    **dict.fromkeys("fgkno", "everyday"),
+}
 
 
 class Order:
@@ -61,7 +65,8 @@ def measure(models: Path) -> dict[str, Any]:
     found: dict[str, dict[str, Order]] = defaultdict(lambda: defaultdict(Order))
     posts: dict[str, int] = defaultdict(int)
     for row, vector in zip(rows, encoder.of_posts(bodies), strict=True):
-        kind, tags = KINDS[row["id"][0]], list(row["grades"])
+        kind = KINDS.get(row["id"][:2]) or KINDS[row["id"][0]]
+        tags = list(row["grades"])
         posts[kind] += 1
         grades, likely = list(row["grades"].values()), topics.of(vector)
         near = encoder.of_phrases([segmenter.segment(tag) for tag in tags]) @ vector
