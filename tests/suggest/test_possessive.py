@@ -1,5 +1,6 @@
 """Names that end in 's keep it in a hashtag; what merely belongs to somebody does not."""
 
+import time
 from itertools import pairwise
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 
 from hashnews.suggest.from_text import clauses, in_post
 from hashnews.suggest.possessive import MOSTLY, SEVERAL, Possessives
+from hashnews.text.entities import shipped_finder
 from hashnews.text.tokens import words
 
 USED = {"mothersday": 200, "parkinsons": 10, "speech": 5, "biden": 90, "bidens": 3}
@@ -58,6 +60,27 @@ def test_a_name_found_without_its_s_gets_it_and_a_part_of_a_name_is_known():
     assert not names.is_part("Joe Biden")
 
 
+@pytest.mark.parametrize(
+    ("post", "title"),
+    [
+        ("Clarkson's Farm is the best thing on telly", "Clarksons Farm"),
+        ("Started Schitt's Creek on Sunday, finished it today", "Schitts Creek"),
+        ("tonight it is RuPaul’s Drag Race again", "RuPauls Drag Race"),
+        ("Biden's America is tired of this", None),
+        ("my Dad's house is cold", None),
+        ("Kilicdaroglu's Turkey would be different", None),
+        ("Why Clarkson's Farm Is The Best Thing On Telly", None),
+    ],
+)
+def test_a_capital_where_none_is_usual_makes_a_title(post, title):
+    people = {"turkey": 300, "america": 500}
+    found = Possessives.of(
+        [post], [], lambda parts: people.get("".join(parts), 0), shipped_finder().truecase
+    )
+    assert found.titles == (() if title is None else (title,))
+    assert title is None or title in found.kept(post)
+
+
 TEXTS = st.lists(
     st.lists(st.sampled_from(["Ann", "Ann's", "Bob’s", "Bob", "Farm", "is", "."]), max_size=8).map(
         " ".join
@@ -95,3 +118,12 @@ def test_no_phrase_reaches_over_the_end_of_a_thought():
     assert "birthdayst" not in in_post(clauses(text), [])
     assert "stpatrick" in in_post(clauses(text), [])
     assert [word for part in clauses(text) for word in part] == words(text)
+
+
+@pytest.mark.parametrize("piece", ["Ab's ", "Ab's Cd ", ",", ". ", "..", "( ", "ab’s", "mother's "])
+def test_a_hostile_text_takes_no_long_time(piece):
+    text = piece * (200_000 // len(piece))
+    started = time.process_time()
+    names = Possessives.of([text], [text], people, shipped_finder().truecase)
+    clauses(names.kept(text))
+    assert time.process_time() - started < 5

@@ -24,7 +24,9 @@ SHORTEST, LONGEST_KEY = 3, 40  # letters of a hashtag
 # Capitals side by side, and the words that join them: `Bed Bath & Beyond`, `Go First`.
 CAPITALS = regex.compile(r"\b(?!An? )\p{Lu}\w*+(?: (?:(?:of|of the|&) )?\p{Lu}\w*+)++")
 # Where a thought ends: no hashtag reaches over it. An end of `St.` or `U.S.` is none.
-BREAK = regex.compile(r"""[,;:!?…)"”]+(?=\s)|(?<=\w\p{Ll}{2})\.+(?=\s)|(?<=\s)[(“"–—|-]+|\n""")
+BREAK = regex.compile(
+    r"""(?<![,;:!?…)"”])[,;:!?…)"”]++(?=\s)|(?<=\w\p{Ll}{2})\.+(?=\s)|(?<=\s)[(“"–—|-]+|\n"""
+)
 LONG_WORD = regex.compile(r"\b\w{4,}")
 SMALL = 0.4  # the share of small words in a headline whose capitals tell names
 
@@ -113,11 +115,14 @@ def spelled(parts: Words, articles: Sequence[NewsArticle]) -> FromText | None:
 @lru_cache(20_000)
 def named(title: str) -> tuple[tuple[Words, str], ...]:
     """The names of several words that a headline tells by capitals, where most words are small."""
-    long = LONG_WORD.findall(title)
-    if sum(word[0].islower() for word in long) < SMALL * len(long):
-        return ()
-    names = CAPITALS.findall(title)
+    names = CAPITALS.findall(title) if capitals_tell(title) else ()
     return tuple((words_of_name(name), name) for name in names)
+
+
+def capitals_tell(text: str) -> bool:
+    """Whether enough words are small, so that capitals say what is a name."""
+    long = LONG_WORD.findall(text)
+    return bool(sum(word[0].islower() for word in long) >= SMALL * len(long))
 
 
 @lru_cache(20_000)

@@ -5,25 +5,37 @@ A hashtag keeps the s of w's, or of w's v, where
     (times texts say w's) / (times they say w) >= MOSTLY         McDonald's, Sainsbury's
     (times texts say w's v) / (times they say v) >= MOSTLY       Schitt's Creek, The Queen's Gambit
     the lexicon has the hashtag with it, and none without        Mother's Day, Parkinson's
+    the post writes v with a capital that it usually lacks       Clarkson's Farm
 
-The texts are the post and its articles; w is said SEVERAL times, or none of them counts.
+The texts are the post and its articles; w is said SEVERAL times, or none of them counts. After a
+name that nobody knows any capital will do.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple, Self
 
 import regex
 
+from hashnews.suggest.from_text import capitals_tell
+from hashnews.text.entities import Truecase
 from hashnews.text.stopwords import STOP_WORDS
 from hashnews.text.tokens import words
 
 OWNER = regex.compile(r"\b(\p{L}{2,})['’]s\b(?=\s+(\p{L}+)|)", regex.IGNORECASE)
 WORD = regex.compile(r"\p{L}+")
 MOSTLY, SEVERAL = 0.8, 4
+# A title has capitals: `Schitt's Creek`, `RuPaul's Drag Race`.
+TITLE = regex.compile(r"\b(\p{Lu}\w+)['’]s\s+(\p{Lu}\p{Ll}+)\b(?:\s+\p{Lu}\p{Ll}+\b){0,2}+")
+SEEN, USUALLY = 4, 0.5  # how often running text has a word, and the share with a capital
+STRANGE = 100  # times that running text has a name that few know
+FAMOUS = 10  # people who use a hashtag: then it is known by itself
 BEFORE, AFTER = 2, 3  # words of a hashtag that the lexicon may have, before w's and behind it
+NEAR = 60  # letters that hold those words
+MOST = 50  # of w's in a text that are looked at
 
 
 class Possessives(NamedTuple):
@@ -31,12 +43,20 @@ class Possessives(NamedTuple):
 
     names: frozenset[str] = frozenset()
     pairs: frozenset[tuple[str, str]] = frozenset()
+    titles: tuple[str, ...] = ()  # of the post, as it writes them, with their s
 
     @classmethod
     def of(
-        cls, said: Sequence[str], texts: Iterable[str], people: Callable[[Sequence[str]], int]
+        cls,
+        said: Sequence[str],
+        texts: Iterable[str],
+        people: Callable[[Sequence[str]], int],
+        usual: Truecase | None = None,
     ) -> Self:
-        """What is told by a post and headlines, by longer texts, and by who uses a hashtag."""
+        """What is told by a post and headlines, by longer texts, and by who uses a hashtag.
+
+        `usual` says which words running text writes with a capital.
+        """
         owners = {owner for text in said for owner in _owners(text)}
         if not owners:
             return cls()
@@ -58,8 +78,10 @@ class Possessives(NamedTuple):
             if owned[owner] >= SEVERAL and owned[owner] >= MOSTLY * times[owner]
         }  # fmt: skip
         known = [pair for text in said[:1] for pair in _in_lexicon(text, people)]
+        titled = dict(_titled(said[0], usual, people)) if usual is not None else {}
+        parts = bound | {pair for pair in known if pair[1]} | {*titled.values()}
         names |= {owner for owner, after in known if not after}
-        return cls(frozenset(names), frozenset(bound | {pair for pair in known if pair[1]}))
+        return cls(frozenset(names), frozenset(parts), tuple(titled))
 
     def kept(self, text: str) -> str:
         """A text in which the s of such names is a part of them."""
@@ -91,9 +113,25 @@ def _owners(text: str) -> list[tuple[str, str]]:
     return [pair for pair in pairs if pair[0] not in STOP_WORDS]
 
 
-def _in_lexicon(text: str, people: Callable[[Sequence[str]], int]) -> Iterable[tuple[str, str]]:
+def _titled(
+    text: str, usual: Truecase, people: Callable[[Sequence[str]], int]
+) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Each W's V of a post that is a title: V lacks its capital elsewhere, or few know W.
+
+    The title as a whole, with its s, then w and v.
+    """
+    for found in islice(TITLE.finditer(text), MOST) if capitals_tell(TITLE.sub(" ", text)) else ():
+        owner, after = found[1].lower(), found[2].lower()
+        often, seen = usual.seen.get(after, 0.0), usual.seen.get(owner, 0.0)
+        is_raised = often >= SEEN and usual.capital.get(after, 0.0) < USUALLY * often
+        is_strange = seen < STRANGE and people([after]) < FAMOUS
+        if (is_raised or is_strange) and owner not in STOP_WORDS:
+            yield OWNER.sub(r"\1s", found[0]), (owner, after)
+
+
+def _in_lexicon(text: str, people: Callable[[Sequence[str]], int]) -> Iterator[tuple[str, str]]:
     """Each w's of a post that is a hashtag only with its s, alone or with words around it."""
-    for found in OWNER.finditer(text):
+    for found in islice(OWNER.finditer(text), MOST):
         owner, after = found[1].lower(), (found[2] or "").lower()
         if owner in STOP_WORDS:
             continue

@@ -39,6 +39,7 @@ from hashnews.suggest.possessive import Possessives
 from hashnews.suggest.prior import NOTHING, Prior
 from hashnews.suggest.standing import Concordance, Standing
 from hashnews.suggest.topics import UNLIKELY
+from hashnews.text.entities import shipped_finder
 from hashnews.text.language import is_english
 from hashnews.text.meaning import Vectors, similarity, unit
 from hashnews.text.stopwords import STOP_WORDS
@@ -115,14 +116,16 @@ class Query:
         self.user, self.moment, self.lexicon = read.post.user, read.moment, prior.lexicon
         titles = [article.title for _, article in read.articles]
         texts = [article.text[:COVER_LETTERS] for _, article in read.articles[:READ_FOR_COVER]]
-        names = Possessives.of([read.post.body, *titles], texts, self._people)
+        names = Possessives.of(
+            [read.post.body, *titles], texts, self._people, shipped_finder().truecase
+        )
         self.body = names.kept(read.post.body)
         self.printed = {article.id: article.title for _, article in read.articles}
         self.entities = [
             names.kept_name(name)
             for name in read.post.entities
             if len(name) <= LONGEST_NAME_READ and not names.is_part(name)
-        ]
+        ] + [*names.titles]
         self.proposed = {"".join(parts): parts for parts in read.proposed}
         self.context: Sequence[ContextWord] = read.context
         self.words = spoken(self.body)
