@@ -122,8 +122,8 @@ def test_no_phrase_reaches_over_the_end_of_a_thought():
 
 @pytest.mark.parametrize("piece", ["Ab's ", "Ab's Cd ", ",", ". ", "..", "( ", "ab’s", "mother's "])
 def test_a_hostile_text_takes_no_long_time(piece):
-    text = piece * (200_000 // len(piece))
-    started = time.process_time()
-    names = Possessives.of([text], [text], people, shipped_finder().truecase)
-    clauses(names.kept(text))
-    assert time.process_time() - started < 5
+    for text in (piece * (200_000 // len(piece)), piece * 100 + "a plain word, " * 15_000):
+        started = time.process_time()
+        names = Possessives.of([text], [text], people, shipped_finder().truecase)
+        clauses(names.kept(text))
+        assert time.process_time() - started < 2

@@ -137,10 +137,9 @@ def _in_lexicon(text: str, people: Callable[[Sequence[str]], int]) -> Iterator[t
             continue
         if people([f"{owner}s"]) and not people([owner]):
             yield owner, ""
-        first, last = (
-            words(text[: found.start()])[-BEFORE:],
-            words(text[found.end(1) + 2 :])[:AFTER],
-        )
+        start, end = found.span()
+        first = words(text[max(0, start - NEAR) : start])[-BEFORE:]
+        last = words(text[end : end + NEAR])[:AFTER]
         runs = (
             (first[start:], last[:end])
             for start in range(len(first) + 1)
