@@ -24,6 +24,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 from panel_measures import (
     GRADES,
@@ -46,6 +47,7 @@ from hashnews import HashNews, Post
 from hashnews.files import new_file
 from hashnews.news.store import NewsStore
 from hashnews.prepare.preparer import Preparer
+from hashnews.records import Article
 from hashnews.sample import sample_file
 from hashnews.suggest.language_model import LanguageModel
 from hashnews.text.entities import load_finder
@@ -57,6 +59,7 @@ POSTS = tuple(PANEL / f"{name}.jsonl" for name in ("posts", *WRITTEN_LATER.value
 GRADED = PANEL / "grades.jsonl"
 STORES = {"2020": "sample", "2021": "2021", "2023": "2023"}  # year of a post -> its news
 SEED = 1
+TELLING, DAILY = 2, 60  # articles for each post, and of each day, in a small store
 PATIENCE = 86_400.0  # seconds for a language model: what it says is measured, not how fast
 
 
@@ -129,6 +132,38 @@ def make_sample(folder: Path, with_posts: bool = False) -> Path:
             command = [sys.executable, "-m", "hashnews", kind, "add", str(path), "--news", store]
             subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     return store
+
+
+def few(options: argparse.Namespace) -> None:
+    """Make small stores, as of somebody who follows few feeds.
+
+    They hold the two articles that are found first for each post, and some of each day at random.
+    """
+    posts = read_panel()
+    for year, name in STORES.items():
+        whole, made = options.stores / f"{name}.db", options.out / f"{name}.db"
+        if name == "sample" or not whole.exists():
+            continue
+        asked = [post for post in posts if post.created_at.startswith(year)]
+        found: set[str] = set()
+        with HashNews(whole) as hashnews:
+            for post in asked:
+                read = Post(id=post.id, text=post.text, created_at=post.created_at)
+                found.update(one.id for one in hashnews.suggest(read).articles[:TELLING])
+        days: defaultdict[str, list[Article]] = defaultdict(list)
+        with NewsStore(whole) as store:
+            for stored in store.read():
+                days[str(stored.article.published_at)[:10]].append(stored.article)
+        for articles in days.values():
+            articles.sort(key=lambda article: crc32(article.id.encode()))
+            found.update(article.id for article in articles[:DAILY])
+        kept = [one for articles in days.values() for one in articles if one.id in found]
+        made.parent.mkdir(parents=True, exist_ok=True)
+        news = made.with_suffix(".jsonl")
+        write_lines(news, (one.model_dump(mode="json", exclude={"entities"}) for one in kept))
+        command = [sys.executable, "-m", "hashnews", "news", "add", str(news), "--news", str(made)]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        print(f"{made}: {len(kept)} articles for {len(asked)} posts", flush=True)
 
 
 def answer(
@@ -350,6 +385,9 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     asking.add_argument("--no-news", action="store_true", help="from a store without articles")
     asking.add_argument("--finder", help="what finds the names of posts; default: the store's")
     asking.add_argument("--answers", type=Path, default=Path("answers"), help="folder to write to")
+    thinning = command(few)
+    thinning.add_argument("--stores", type=Path, required=True, help="folder of the whole stores")
+    thinning.add_argument("-o", "--out", type=Path, required=True, help="folder of the small ones")
     pooling = command(pool)
     pooling.add_argument("answers", type=Path, nargs="+")
     pooling.add_argument("-o", "--out", type=Path, required=True, help="the sheet")

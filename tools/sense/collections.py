@@ -89,7 +89,10 @@ def news_store(work: Work, year: str) -> Path:
 
 
 def few_news(work: Work, year: str, group: int) -> Path:
-    """A store of the few articles of a year that were judged for one group of posts."""
+    """A store of the few articles of a year that were judged for one group of posts.
+
+    Who follows few feeds finds a story told once or twice: so it is for two posts of three.
+    """
     store = work.stores / f"{year}-few-{group}.db"
     if not store.with_suffix(".added").exists():
         judged = {
@@ -97,7 +100,7 @@ def few_news(work: Work, year: str, group: int) -> Path:
             for row in json_lines("stories.jsonl")
             if group_of(row["id"]) == group
             for what in ("story", "subject", "other")
-            for article in row[what]
+            for article in (row[what][: _tellers(row["id"])] if what == "story" else row[what])
         }
         news = store.with_suffix(".jsonl")
         with new_file(news) as stream:
@@ -106,6 +109,11 @@ def few_news(work: Work, year: str, group: int) -> Path:
                     stream.write(json.dumps(row) + "\n")
         run(store.with_suffix(".added"), "news", "add", news, "--news", store)
     return store
+
+
+def _tellers(post: str) -> int | None:
+    """How many articles tell a post's story in a small store: one, two, or all."""
+    return (1, 2, None)[crc32(post[::-1].encode()) % 3]
 
 
 def group_of(post: str) -> int:

@@ -22,7 +22,7 @@ from sense.collections import json_lines
 from sense.stories import prior_of
 from sense.work import HERE, Work
 
-FEW = 3  # one post of so many is also asked beside a few articles
+FEW = 4  # one post of so many is also asked beside a few articles, and all whose story is known
 # Parts of the panel that teach: choices were made by them, or their mistakes were read.
 TEACHING = frozenset("choose fresh later last newest plain wide closing".split())
 
@@ -41,12 +41,17 @@ def school(work: Work) -> list[Graded]:
     Some of the invented posts are asked once more beside a few articles.
     """
     own = work.kept("school", lambda: _graded(work, _school_rows()))
-    few = work.kept("school-few", lambda: _graded(work, _school_rows()[::FEW], few=True))
+    few = work.kept("school-few", lambda: _graded(work, _few_rows(), few=True))
     return [*own, *few, *work.kept("panel", lambda: _graded(work, _panel_rows())) * 2]
 
 
 def _school_rows() -> list[dict[str, Any]]:
     return json_lines("school.jsonl")
+
+
+def _few_rows() -> list[dict[str, Any]]:
+    told = {row["id"] for row in json_lines("stories.jsonl")}
+    return [row for at, row in enumerate(_school_rows()) if row["id"] in told or at % FEW == 0]
 
 
 def _panel_rows() -> list[dict[str, Any]]:

@@ -261,7 +261,7 @@ def is_phrase(query: Query, words: tuple[str, ...]) -> bool:
     if standing.said < OFTEN and any(word in STOP_WORDS - JOINING for word in words):
         return False  # #LoveIsBlind, but no #GuitarOnSNL
     if "".join(words) not in query.in_post:
-        return standing.is_usual and not does
+        return (standing.is_usual or words in query.kickers) and not does
     if not query.is_glued(words):
         return True
     return not does and (len(words) == 2 or standing.is_free)

@@ -28,6 +28,7 @@ BREAK = regex.compile(
     r"""(?<![,;:!?…)"”])[,;:!?…)"”]++(?=\s)|(?<=\w\p{Ll}{2})\.+(?=\s)|(?<=\s)[(“"–—|-]+|\n"""
 )
 LONG_WORD = regex.compile(r"\b\w{4,}")
+PARTICLES = frozenset("off up on over out".split())  # that may end a name
 SMALL = 0.4  # the share of small words in a headline whose capitals tell names
 
 
@@ -147,7 +148,8 @@ def words_of_name(name: str) -> Words:
 def _name(name: str) -> list[tuple[str, Words]]:
     """A name as a hashtag, if it can be one."""
     parts = words_of_name(name)
-    return [("".join(parts), parts)] if fits(parts, LONGEST_NAME) else []
+    first = parts[:-1] if len(parts) > 1 and parts[-1] in PARTICLES else parts  # Bake Off
+    return [("".join(parts), parts)] if fits(first, LONGEST_NAME) else []
 
 
 def keys_of(article: NewsArticle) -> list[str]:

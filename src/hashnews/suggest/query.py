@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cached_property, lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise, repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +20,7 @@ from hashnews.retrieve.all_words import AllWordsRetriever
 from hashnews.suggest.calendar import Season
 from hashnews.suggest.emoji import emoji_words
 from hashnews.suggest.from_text import (
+    LONGEST,
     LONGEST_NAME,
     LONGEST_WHOLE,
     FromText,
@@ -39,6 +40,7 @@ from hashnews.suggest.possessive import Possessives
 from hashnews.suggest.prior import NOTHING, Prior
 from hashnews.suggest.standing import Concordance, Standing
 from hashnews.suggest.topics import UNLIKELY
+from hashnews.suggest.wholes import Text, whole_names, whole_names_of_post
 from hashnews.text.entities import shipped_finder
 from hashnews.text.language import is_english
 from hashnews.text.meaning import Vectors, similarity, unit
@@ -121,11 +123,12 @@ class Query:
         )
         self.body = names.kept(read.post.body)
         self.printed = {article.id: article.title for _, article in read.articles}
-        self.entities = [
+        found = [
             names.kept_name(name)
             for name in read.post.entities
             if len(name) <= LONGEST_NAME_READ and not names.is_part(name)
-        ] + [*names.titles]
+        ]
+        self.entities = [*whole_names_of_post(self.body, found), *names.titles]
         self.proposed = {"".join(parts): parts for parts in read.proposed}
         self.context: Sequence[ContextWord] = read.context
         self.words = spoken(self.body)
@@ -135,16 +138,23 @@ class Query:
         self.fit = read.articles[0][0].score if read.articles else 0.0
         best = self.fit or 1.0
         self._meaning, self._vector = prior.meaning, vector
-        self._bodies = [spoken(names.kept(text)) for text in texts]
+        bodies = [names.kept(text) for text in texts]
+        self._bodies = [spoken(text) for text in bodies]
+        told = [
+            Text(names.kept(article.title), body, tuple(map(names.kept_name, _names_of(article))))
+            for (_, article), body in zip(read.articles, chain(bodies, repeat("")), strict=False)
+        ]
         self.articles = [
             NewsArticle(
                 article.id,
-                title := names.kept(article.title),
-                [names.kept_name(name) for name in _names_of(article)],
+                one.title,
+                whole,
                 found.score / best,
-                self._covered(title, self._bodies[at]) if at < READ_FOR_COVER else 0.0,
+                self._covered(one.title, self._bodies[at]) if at < READ_FOR_COVER else 0.0,
             )
-            for at, (found, article) in enumerate(read.articles)
+            for at, ((found, article), one, whole) in enumerate(
+                zip(read.articles, told, whole_names(told), strict=True)
+            )
         ]
         said = {*self.words, *(word.word for word in self.context)}
         self.generated = {
@@ -258,6 +268,13 @@ class Query:
             if told is not None and (key not in found or found[key].name is None):
                 found[key] = told._replace(name=name)
         return found
+
+    @cached_property
+    def kickers(self) -> frozenset[tuple[str, ...]]:
+        """What headlines name before a colon, in two or three words: `Tube strike: what ...`."""
+        before = (title.partition(": ") for title in {one.title for one in self.articles})
+        named = {words_of_name(kicker) for kicker, colon, _ in before if colon and len(kicker) < 40}
+        return frozenset(parts for parts in named if len(parts) > 1 and fits(parts, LONGEST))
 
     @cached_property
     def _texts(self) -> Concordance:

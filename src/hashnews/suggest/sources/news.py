@@ -100,7 +100,12 @@ class News(Source):
 
 
 def is_shared(query: Query, told: FromText) -> bool:
-    """Whether several articles say a phrase that stands by itself, or that the post says, too."""
+    """Whether several articles say a phrase that stands by itself, or that the post says, too.
+
+    One is enough for what its headline names before a colon.
+    """
+    if told.words in query.kickers:
+        return True
     standing, key = query.standing(told.words), "".join(told.words)
     if len(told.articles) < 2 or (len(told.words) > 1 and standing.is_part):
         return False
