@@ -66,7 +66,7 @@ def low_ranker(folder: Path) -> bool:
         return change
 
     for change in (
-        arrays(children=lambda old: old * 0 + (1 << 30)),
+        arrays(steps=lambda old: old * 0 + (1 << 30)),
         arrays(threshold=lambda old: old * np.float32(np.nan)),
         arrays(probabilities=lambda old: old * 0 + 1.5),
         arrays(scores=lambda old: old[:0], probabilities=lambda old: old[:0]),

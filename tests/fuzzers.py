@@ -120,7 +120,7 @@ def rankers(chance, folder):
         "features": np.frombuffer("\n".join(FEATURES[:3]).encode(), np.uint8),
         "roots": np.array([0], np.int32), "depths": np.array([1], np.int32),
         "feature": np.array([0, 0, 0], np.int16), "threshold": np.array([0.5, -1, 1], np.float32),
-        "children": np.array([[1, 2], [1, 1], [2, 2]], np.int32),
+        "steps": np.array([[1, 2], [0, 0], [0, 0]], np.int32),
         "scores": np.array([-1.0, 1.0]), "probabilities": np.array([0.0, 1.0]),
     }  # fmt: skip
     for name in chance.sample(sorted(arrays), chance.randrange(3)):

@@ -14,6 +14,7 @@ from hashnews.suggest.ranker import (
     average,
     by_situation,
     isotonic,
+    lighter,
     not_above,
     situation_of,
     trees_of,
@@ -148,7 +149,7 @@ def whole_ranker():
         "depths": np.array([1, 1], np.int32),
         "feature": np.array([0, 0, 0, 2, 0, 0], np.int16),
         "threshold": np.array([0.5, -1, 1, np.inf, 2, 3], np.float32),
-        "children": np.array([[1, 2], [1, 1], [2, 2], [4, 5], [4, 4], [5, 5]], np.int32),
+        "steps": np.array([[1, 2], [0, 0], [0, 0], [1, 2], [0, 0], [0, 0]], np.int32),
         "scores": np.array([-1.0, 1.0]),
         "probabilities": np.array([0.0, 1.0]),
     }
@@ -162,8 +163,10 @@ WRONG = [
     {"feature": np.array([0, 0, 0, -2, 0, 0], np.int16)},
     {"threshold": np.array([0.5, -1, 1, np.nan, 2, 3], np.float32)},
     {"threshold": np.array(["x"] * 6)}, {"threshold": np.array([], np.float32)},
-    {"children": np.full((6, 2), 6, np.int32)}, {"children": np.zeros((6, 3), np.int32)},
-    {"children": np.full((6, 2), -1, np.int32)}, {"children": np.zeros((6, 2), np.float32)},
+    {"steps": np.full((6, 2), 6, np.int32)}, {"steps": np.zeros((6, 3), np.int32)},
+    {"steps": np.full((6, 2), -1, np.int32)}, {"steps": np.zeros((6, 2), np.float32)},
+    {"steps": np.full((6, 2), 2**31 - 1, np.int32)}, {"steps": np.zeros(6, np.int32)},
+    {"steps": None, "children": np.zeros((6, 2), np.int32)},
     {"scores": np.array([])}, {"scores": np.array([1.0, -1.0])},
     {"scores": np.array([np.nan, 1.0])}, {"scores": np.array([-np.inf, 1.0])},
     {"probabilities": np.array([0.0, 1.5])}, {"probabilities": np.array([-0.1, 1.0])},
@@ -186,6 +189,28 @@ def test_a_ranker_whose_numbers_lead_astray_is_refused(tmp_path, changes):
     np.savez_compressed(path, **arrays)
     with pytest.raises(ModelError, match="ranker"):
         Ranker.load(path)
+
+
+def test_lighter_trees_have_nearly_the_same_values_and_the_same_shape(tmp_path):
+    trees, curve = some_trees(), Calibration(np.zeros(1), np.zeros(1))
+    light = lighter(trees, 8)
+    near = np.abs(light.threshold - trees.threshold) <= np.abs(trees.threshold) / 2**8
+    assert (near | np.isinf(trees.threshold)).all()
+    assert (np.abs(light.threshold) <= np.abs(trees.threshold)).all()
+    Ranker(trees, curve).save(tmp_path / "whole.npz")
+    Ranker(light, curve).save(tmp_path / "light.npz")
+    assert Ranker.load(tmp_path / "light.npz").trees.children.tolist() == trees.children.tolist()
+    assert lighter(light, 8).threshold.tolist() == light.threshold.tolist()
+
+
+def some_trees():
+    """Trees of some thousand nodes."""
+    lightgbm = pytest.importorskip("lightgbm")
+    chance = np.random.default_rng(2)
+    rows = chance.normal(size=(3_000, 3)).astype(np.float32)
+    data = lightgbm.Dataset(rows, rows[:, 0] + rows[:, 1] ** 2)
+    settings = {"objective": "regression", "num_leaves": 31, "verbose": -1, "num_threads": 1}
+    return trees_of(lightgbm.train(settings, data, 100).model_to_string())
 
 
 def test_a_small_file_that_unpacks_to_gigabytes_is_refused_at_once(tmp_path):

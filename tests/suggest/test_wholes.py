@@ -97,7 +97,9 @@ def test_a_first_word_is_part_of_the_name_where_another_article_says_so():
 
 
 def test_a_post_makes_names_whole_but_has_no_new_ones():
-    names = whole_names_of_post("we finally saw Taylor Swift last night, and Golden Hour", ["Taylor"])
+    names = whole_names_of_post(
+        "we finally saw Taylor Swift last night, and Golden Hour", ["Taylor"]
+    )
     assert names == ("Taylor Swift",)
     assert whole_names_of_post("we saw taylor swift in the park", ["taylor"]) == ("taylor",)
 

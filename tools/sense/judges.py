@@ -20,7 +20,7 @@ from hashnews.learn.examples import (
 )
 from hashnews.suggest.judges import CHOSEN_BY, READ, Judges
 from hashnews.suggest.network import SecondOpinion
-from hashnews.suggest.ranker import Calibration, Ranker, Trees, trees_of
+from hashnews.suggest.ranker import Calibration, Ranker, Trees, lighter, trees_of
 from hashnews.suggest.sources import NEWS, PLACE
 from hashnews.suggest.topics import UNLIKELY
 from sense.lessons import (
@@ -38,9 +38,9 @@ COLUMNS, CHOICE_COLUMNS = [PLACE[name] for name in READ], [PLACE[name] for name 
 LOGISTIC = Calibration(np.linspace(-8, 8, 161), 1 / (1 + np.exp(-np.linspace(-8, 8, 161))))
 RELEVANCE: dict[str, Any] = {
     "objective": "binary",
-    "learning_rate": 0.05,
+    "learning_rate": 0.08,
     "extra_trees": True,  # splits at random places: better on posts that did not teach
-    "num_leaves": 31,
+    "num_leaves": 127,
     "min_data_in_leaf": 30,
     "feature_fraction": 0.7,
     "bagging_fraction": 0.8,
@@ -51,7 +51,7 @@ RELEVANCE: dict[str, Any] = {
     "max_bin": 127,
     "seed": 1,
 }
-ROUNDS, CHOICE_ROUNDS = 700, 300
+ROUNDS, CHOICE_ROUNDS = 600, 300
 OF_NEWS = (  # columns of other sources that are about the articles
     "news_meaning", "fit", "fit_meaning", "fit_meaning_mean", "articles", "glued", "scrap",
     "news_cues", "headline_meaning", "covered", "stories", "surest_story",
@@ -113,7 +113,7 @@ def _relevance(work: Work, names: tuple[str, ...]) -> Ranker:
         weight=np.concatenate(weights),
     )
     text = lightgbm.train(RELEVANCE, data, ROUNDS).model_to_string()
-    return Ranker(trees_of(text, COLUMNS), LOGISTIC)
+    return Ranker(lighter(trees_of(text, COLUMNS)), LOGISTIC)
 
 
 @lru_cache(1)
@@ -124,13 +124,13 @@ def _choice(work: Work) -> Ranker:
     grades = np.concatenate([one.grades[one.grades >= 1] for one in graded])
     data = lightgbm.Dataset(features[:, CHOICE_COLUMNS], grades == 2)
     text = lightgbm.train(RELEVANCE, data, CHOICE_ROUNDS).model_to_string()
-    return Ranker(trees_of(text, CHOICE_COLUMNS), LOGISTIC)
+    return Ranker(lighter(trees_of(text, CHOICE_COLUMNS)), LOGISTIC)
 
 
 @lru_cache(1)
 def _second(work: Work) -> SecondOpinion:
     """The small network, taught on the school alone."""
-    return second_opinion(_lessons(work))
+    return work.kept("second", lambda: second_opinion(_lessons(work)))
 
 
 def without_news(one: Graded) -> Graded:
@@ -224,4 +224,4 @@ def _ranker(
         "seed": seed,
     }
     data = lightgbm.Dataset(features, grades, group=sizes, weight=np.ones(len(features)))
-    return trees_of(lightgbm.train(settings, data, config.rounds).model_to_string())
+    return lighter(trees_of(lightgbm.train(settings, data, config.rounds).model_to_string()))

@@ -60,8 +60,9 @@ class SecondOpinion(NamedTuple):
         return len(self.first) - len(self.features)
 
     def save(self, path: Path) -> None:
-        """Write the network as one file of arrays."""
+        """Write the network as one file of arrays; W, the largest, in half as many bits."""
         arrays = self._asdict()
+        arrays["first"] = self.first.astype(np.float16)
         arrays["features"] = np.frombuffer("\n".join(self.features).encode(), np.uint8)
         np.savez_compressed(path, **arrays)
 
@@ -71,6 +72,8 @@ class SecondOpinion(NamedTuple):
         read = read_arrays(path, LARGEST)
         try:
             names = tuple(read.pop("features").tobytes().decode().split("\n"))
+            if read["first"].dtype == np.float16:
+                read["first"] = read["first"].astype(np.float32)
             network = cls(names, **read)
             _check(network)
         except (ValueError, KeyError, TypeError) as error:

@@ -77,8 +77,13 @@ class Ranker(NamedTuple):
         return self.calibration(self.scores(features), situation_of(features))
 
     def save(self, path: Path, features: Sequence[str] = FEATURES) -> None:
-        """Write the ranker as one file of arrays."""
+        """Write the ranker as one file of arrays.
+
+        Children are written as steps from their node: such numbers are small, and so is the file.
+        """
         arrays = {**self.trees._asdict(), **self.calibration._asdict()}
+        children = arrays.pop("children")
+        arrays["steps"] = children - np.arange(len(children), dtype=np.int32)[:, None]
         names = np.frombuffer("\n".join(features).encode(), np.uint8)
         np.savez_compressed(path, features=names, **arrays)
 
@@ -88,6 +93,7 @@ class Ranker(NamedTuple):
         read = read_arrays(path, LARGEST)
         try:
             names = read.pop("features").tobytes().decode().split("\n")
+            read["children"] = _children(read.pop("steps"))
             trees = Trees(**{name: read.pop(name) for name in Trees._fields})
             ranker = cls(trees, Calibration(**read))
             _check(ranker, len(names))
@@ -97,6 +103,14 @@ class Ranker(NamedTuple):
             raise ModelError(f"{path} reads other features than this version: train it again")
         places = np.array([features.index(name) for name in names], np.int16)
         return ranker._replace(trees=trees._replace(feature=places[trees.feature]))
+
+
+def _children(steps: Array) -> Array:
+    """The children of each node by the steps to them."""
+    _need(steps.ndim == 2 and steps.dtype == np.int32, "its nodes do not fit together")
+    wide: Array = steps + np.arange(len(steps), dtype=np.int64)[:, None]
+    _need(not wide.size or wide.max() < 1 << 31, "children lead out of it")
+    return wide.astype(np.int32)
 
 
 def _check(ranker: Ranker, features: int) -> None:
@@ -238,13 +252,38 @@ def _tree(block: str) -> Trees:
         return np.concatenate([placed, splits + np.arange(leaves)])
 
     children = np.stack([child("left_child"), child("right_child")], axis=1)
+    order = _from_the_left(children)
+    place = np.empty(len(order), np.int32)
+    place[order] = np.arange(len(order), dtype=np.int32)
     return Trees(
         np.zeros(1, np.int32),
         np.array([_depth(children)]),
-        np.concatenate([feature, np.zeros(leaves, np.int16)]),
-        np.concatenate([np.array(thresholds, np.float32), values]),
-        children,
+        np.concatenate([feature, np.zeros(leaves, np.int16)])[order],
+        np.concatenate([np.array(thresholds, np.float32), values])[order],
+        place[children[order]],
     )
+
+
+def _from_the_left(children: Array) -> Array:
+    """The nodes in the order in which one meets them going left first: a child is near its node."""
+    order, waiting = [], [0]
+    while waiting:
+        node = waiting.pop()
+        order.append(node)
+        left, right = children[node].tolist()
+        if left != node:
+            waiting += [right, left]
+    return np.array(order, np.int32)
+
+
+def lighter(trees: Trees, bits: int = 12) -> Trees:
+    """The same trees with values of fewer bits, so that the file takes half the room.
+
+    A value moves towards zero, by less than one part in 2^bits.
+    """
+    mask = np.uint32(0xFFFFFFFF << (23 - bits) & 0xFFFFFFFF)
+    cut = (trees.threshold.view(np.uint32) & mask).view(np.float32)
+    return trees._replace(threshold=cut)
 
 
 def _depth(children: Array) -> int:
