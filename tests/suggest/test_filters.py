@@ -23,7 +23,7 @@ from hashnews.suggest.model import Model, shipped_model
 from hashnews.suggest.prior import Prior
 from hashnews.suggest.query import PostWithNews, Query
 from hashnews.suggest.sources.neighbours import posts_that_say
-from hashnews.suggest.world import FOREIGN, world_of
+from hashnews.suggest.world import FOREIGN, SURELY, world_of
 from hashnews.text.entities import shipped_finder
 from hashnews.text.segment import shipped_segmenter
 
@@ -225,6 +225,37 @@ def test_a_word_that_everybody_says_makes_no_likeness():
 
     assert near("flour on every surface", "baking")
     assert not near("wet grass, a personal best by three seconds", "baking")
+
+
+def test_words_that_everybody_asks_with_make_no_likeness_to_another_subject():
+    """Two askers of "anyone ... tonight": the one of a meetup, the other of shooting stars."""
+    own = [
+        "Anyone at the data meetup in Manchester tonight?\n#DataScience #Manchester",
+        "Shipped the new dashboard\n#DataScience #Python",
+        "Long run done, 18k by the canal.\n#Running",
+        "Foam roller and I are enemies\n#Running #Recovery",
+        *(f"note {n} of the harbour\n#Harbour" for n in range(12)),
+    ]
+    memory = Memory(remember(town([(n, "me", text) for n, text in enumerate(own)])))
+    model = Model.load(shipped_model())
+
+    def shown(body):
+        post = PreparedPost(id="p", body=body, user="me", entities=(), hashtags=())
+        read = PostWithNews(post, at(100), [], [])
+        ((query, found),) = Search(memory, None, model.prior).candidates([read])
+        world = world_of(query, found.evidence.view)
+        verdict = model.judges.judge(found.features, 0.0, found.vectors)
+        filters = Filters(shipped_blocked(), shipped_segmenter().counts, shipped_finder().truecase)
+        return {
+            key
+            for place, key in enumerate(found.keys)
+            if found.tags[place] >= 0
+            and filters.lets_pass(query, found, place, world)
+            and (world.is_near(found, place) or verdict.on_topic[place] >= SURELY)
+        }
+
+    assert not shown("anyone else going out tonight for the shooting stars?")
+    assert "datascience" in shown("Started a new job today as a data analyst. thrilled")
 
 
 OWN = (

@@ -341,7 +341,8 @@ class Filters(NamedTuple):
         if key in query.in_post:
             return True
         view, told = found.evidence.view, query.in_news.get(key)
-        if tag >= 0 and not world.is_large and not world.is_near(found, place):
+        is_remembered = tag >= 0 and (world.is_large or world.is_near(found, place))
+        if tag >= 0 and not is_remembered and key not in query.near_keys:
             return False
         if told is not None:
             return True

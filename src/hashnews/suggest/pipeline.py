@@ -36,7 +36,7 @@ from hashnews.suggest.model import Model, shipped_model
 from hashnews.suggest.query import PostWithNews, Query, with_news
 from hashnews.suggest.reasons import reasons
 from hashnews.suggest.sources import optional_sources
-from hashnews.suggest.world import NEAR, World, world_of
+from hashnews.suggest.world import NEAR, SURELY, World, world_of
 from hashnews.suggest.writing import Writer
 from hashnews.text.entities import load_finder, shipped_finder
 from hashnews.text.hashtags import shipped_forms
@@ -254,6 +254,9 @@ class HashNews:
     ) -> float:
         """How likely on topic a candidate must be to be shown beside the best so far."""
         own = found.feature("own")[place] + found.feature("own_inline")[place] > 0
+        is_strange = found.tags[place] >= 0 and not (world.is_large or world.is_near(found, place))
+        if is_strange and found.keys[place] not in query.in_post:
+            return SURELY  # a small memory has it, and for other posts
         is_known = found.tags[place] >= 0 and world.is_large
         if own or (is_known and world.is_home(found, place, used)):
             return self.model.config.remembered

@@ -20,8 +20,11 @@ from hashnews.suggest.topics import UNLIKELY
 
 MANY = 500  # posts of a large memory
 # A small memory tells little of what its hashtags are about: then hashtag or headline must be near,
-# or an own post that shares more with this one than a word that everybody says.
+# or an own post that shares more with this one than a word that everybody says; and more than two
+# or three such words ("anyone", "tonight") if the hashtag's meaning is far from the post.
 NEAR, ALIKE = 0.4, 0.06
+# What is near in neither way must be surely on topic, and be a topic by its meaning.
+FAR, ALIKE_THOUGH_FAR, SURELY = 0.1, 0.2, 0.7
 # A large memory's hashtags must be likely used; for posts of another world more so, and be like.
 FOREIGN, LIKE, LIKELY, AT_HOME = -2.2, 0.05, 0.06, 0.01
 CLEAR, RELATED = -2.0, 0.2  # log P of a topic that is clear; the similarity of what is about it
@@ -50,7 +53,9 @@ class World(NamedTuple):
             return True
         if max(found.feature(name)[place] for name in ("meaning", "news_meaning")) >= NEAR:
             return True
-        return bool(found.feature("own_nearest")[place] * self.share >= ALIKE)
+        is_far = found.feature("meaning")[place] < FAR
+        enough = ALIKE_THOUGH_FAR if is_far else ALIKE
+        return bool(found.feature("own_nearest")[place] * self.share >= enough)
 
     def is_home(self, found: Candidates, place: int, used: float) -> bool:
         """Whether that a large memory has a hashtag speaks for it.
