@@ -56,6 +56,7 @@ OF_NEWS = (  # columns of other sources that are about the articles
     "news_meaning", "fit", "fit_meaning", "fit_meaning_mean", "articles", "glued", "scrap",
     "news_cues", "headline_meaning", "covered", "stories", "surest_story",
 )  # fmt: skip
+BROUGHT = {"in_post": 0.0, "lexicon_meaning": -1.0, "uses": 0.0}  # and above what
 MEMORY_WEIGHT, WORDS_WEIGHT = 0.3, 0.5  # of all their rows, beside those of the school
 UNUSED = 2  # candidates not used, for each that was
 SHIPPED = RankerConfig(rounds=200, leaves=23, seeds=3)
@@ -135,11 +136,17 @@ def _second(work: Work) -> SecondOpinion:
 
 def without_news(one: Graded) -> Graded:
     """Candidates as if no article had been found; those only the news brought are out."""
-    features = one.features.copy()
-    kept = (features[:, PLACE["in_post"]] > 0) | (features[:, PLACE["lexicon_meaning"]] > -1)
+    features, kept = news_off(one.features)
+    return Graded(features[kept], one.grades[kept], one.vectors[kept])
+
+
+def news_off(features: Array) -> tuple[Array, Array]:
+    """Features as if no article had been found, and which candidates something else brought."""
+    features = features.copy()
+    brought = [features[:, PLACE[name]] > least for name, least in BROUGHT.items()]
     absent = {**NEWS.columns, **dict.fromkeys(OF_NEWS, 0.0), "news_topic": UNLIKELY}
     features[:, [PLACE[name] for name in absent]] = list(absent.values())
-    return Graded(features[kept], one.grades[kept], one.vectors[kept])
+    return features, np.any(brought, axis=0)
 
 
 def _memory_rows(work: Work, names: Sequence[str]) -> tuple[Array, Array]:

@@ -17,13 +17,15 @@ from hashnews.metrics import micro_f1_of
 from hashnews.suggest.judges import Judges
 from hashnews.suggest.model import ModelConfig
 from hashnews.suggest.sources import PLACE
-from sense.judges import both, shipped
+from sense.collections import prepared
+from sense.judges import both, news_off, shipped
 from sense.lessons import OF_2020, TAUGHT_SETS, scored
 from sense.work import Work
 
 SEEDS = (1, 2, 3)
 SIMPLE = {"neighbours": "neighbours", "own habit": "own_season", "names of the post": "post_name"}
 SHOWN, DRAWS, BINS = 5, 2000, 10
+NEWS_OF_THE_DAYS, ALL = ("p2021", "p2023"), "all"  # sets of the general public with their news
 
 
 class Shown(NamedTuple):
@@ -46,6 +48,8 @@ def measure(work: Work, sets: Sequence[str] = TAUGHT_SETS) -> dict[str, Any]:
             situation: _row([shown(judges, examples) for judges in taught], examples)
             for situation, examples in scored(work, name).items()
         }
+        if name in NEWS_OF_THE_DAYS:
+            table[name]["worth of the news"] = _worth_of_news(work, name, taught)
         print("without", name, flush=True)
     table["taught on all"] = _of_shipped(work)
     return table
@@ -66,6 +70,49 @@ def _of_shipped(work: Work) -> dict[str, Any]:
         }
         for name in OF_2020
     }
+
+
+def _worth_of_news(work: Work, name: str, taught: Sequence[Judges]) -> dict[str, Any]:
+    """The same posts with and without news, by topic, for a newcomer and online."""
+    topics = {post.id: post.collection or "" for post in prepared(work, name)}
+    found: dict[str, Any] = {}
+    for situation in ("newcomer", "online"):
+        examples = scored(work, name)[situation]
+        blind = silent(examples)
+        told = [shown(judges, examples) for judges in taught]
+        untold = [shown(judges, blind) for judges in taught]
+        here = np.array([topics[post] for post in examples.ids])
+        found[situation] = {
+            topic: _with_and_without(told, untold, examples.gold, (here == topic) | (topic == ALL))
+            for topic in (ALL, *sorted(set(here)))
+        }
+    return found
+
+
+def _with_and_without(
+    told: Sequence[Shown], untold: Sequence[Shown], gold: Array, at: Array
+) -> dict[str, Any]:
+    """F1 of some posts with the news and without it, and how far ahead the news brings."""
+    pairs = [[_of(run, at) for run in runs] for runs in (told, untold)]
+    mean = _of(untold[0], at)._replace(used=np.mean([run.used for run in pairs[1]], axis=0))
+    return {
+        "posts": int(at.sum()),
+        "with": [_f1(run, gold[at]) for run in pairs[0]],
+        "without": [_f1(run, gold[at]) for run in pairs[1]],
+        "ahead": {f"F1@{most}": _difference(pairs[0], mean, gold[at], most) for most in (1, SHOWN)},
+    }
+
+
+def _of(run: Shown, at: Array) -> Shown:
+    return Shown(run.used[at], run.there[at], run.said[at])
+
+
+def silent(examples: Examples) -> Examples:
+    """The same posts as if no article had been found for them."""
+    features, kept = news_off(examples.features)
+    posts = np.repeat(np.arange(len(examples.sizes)), examples.sizes)[kept]
+    sizes = np.bincount(posts, minlength=len(examples.sizes))
+    return examples._replace(features=features[kept], used=examples.used[kept], sizes=sizes)
 
 
 def _without(work: Work, name: str, seed: int) -> Judges:
