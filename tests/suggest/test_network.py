@@ -86,8 +86,11 @@ def test_certainty_is_no_infinity():
     assert np.isfinite(together(np.array([0.0, 1.0]), np.array([1.0, -1.0]))).all()
 
 
-def test_saved_is_loaded(tmp_path):
+def test_saved_is_loaded_and_the_largest_array_in_half_the_room(tmp_path):
     network = a_network()
+    half = network.first.astype(np.float16).astype(np.float32)
+    assert np.allclose(half, network.first, rtol=2**-10)
+    network = network._replace(first=half)
     network.save(tmp_path / "network.npz")
     loaded = SecondOpinion.load(tmp_path / "network.npz")
     assert loaded.features == network.features

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hashnews.records import Article, PreparedPost, Retrieved
 from hashnews.suggest.query import PostWithNews, Query
-from hashnews.suggest.wholes import Text, whole_names, whole_names_of_post
+from hashnews.suggest.wholes import ArticleText, whole_names, whole_names_of_post
 from hashnews.text.entities import shipped_finder
 from hashnews.text.tokens import words
 
@@ -18,7 +18,9 @@ def found(*texts):
     """The names of articles, as the fast finder and then the texts tell them."""
     finder = shipped_finder()
     told = [
-        Text(title, body, tuple(one.text for text in (title, body) for one in finder.find(text)))
+        ArticleText(
+            title, body, tuple(one.text for text in (title, body) for one in finder.find(text))
+        )
         for title, body in texts
     ]
     return whole_names(told)
@@ -47,7 +49,7 @@ def test_what_the_finder_cuts_is_whole_as_the_text_writes_it(title, body, whole,
 
 def test_a_name_that_also_stands_alone_stays_beside_the_whole():
     title = "Storm Bram hits the coast, and after Storm Bram the repairs begin"
-    (names,) = whole_names([Text(title, "as Bram moved on, people slept", ("Bram",) * 3)])
+    (names,) = whole_names([ArticleText(title, "as Bram moved on, people slept", ("Bram",) * 3)])
     assert names.count("Bram") == 3
     assert names.count("Storm Bram") == 2
 
@@ -64,7 +66,7 @@ def test_a_name_that_also_stands_alone_stays_beside_the_whole():
     ],
 )
 def test_roles_days_first_words_and_what_shouts_are_no_part_of_a_name(title, whole):
-    (names,) = whole_names([Text(title, "", ())])
+    (names,) = whole_names([ArticleText(title, "", ())])
     assert {*names} == whole
 
 
@@ -78,7 +80,7 @@ def test_a_number_is_part_of_a_name_that_several_texts_say():
 def test_a_year_behind_a_name_leaves_the_name():
     (names,) = whole_names(
         [
-            Text(
+            ArticleText(
                 "Sweden wins Eurovision Song Contest 2023 after long night",
                 "the Eurovision Song Contest 2023 ended in tears",
                 ("Sweden", "Eurovision"),
@@ -125,7 +127,9 @@ TEXTS = st.lists(WORDS, max_size=30).map(" ".join)
 def test_every_name_stays_or_is_part_of_a_longer_one_that_the_text_says(texts):
     finder = shipped_finder()
     told = [
-        Text(title, body, tuple(one.text for text in (title, body) for one in finder.find(text)))
+        ArticleText(
+            title, body, tuple(one.text for text in (title, body) for one in finder.find(text))
+        )
         for title, body in texts
     ]
     for one, names in zip(told, whole_names(told), strict=True):
@@ -142,6 +146,6 @@ def test_every_name_stays_or_is_part_of_a_longer_one_that_the_text_says(texts):
 def test_no_text_takes_long(piece):
     text = "they said it quickly and often " + piece * 20_000
     began = time.process_time()
-    whole_names([Text(text[:300], text, ("Aa",))])
+    whole_names([ArticleText(text[:300], text, ("Aa",))])
     whole_names_of_post(text, ["Aa"])
     assert time.process_time() - began < 5

@@ -40,7 +40,7 @@ from hashnews.suggest.possessive import Possessives
 from hashnews.suggest.prior import NOTHING, Prior
 from hashnews.suggest.standing import Concordance, Standing
 from hashnews.suggest.topics import UNLIKELY
-from hashnews.suggest.wholes import Text, whole_names, whole_names_of_post
+from hashnews.suggest.wholes import ArticleText, whole_names, whole_names_of_post
 from hashnews.text.entities import shipped_finder
 from hashnews.text.language import is_english
 from hashnews.text.meaning import Vectors, similarity, unit
@@ -141,7 +141,9 @@ class Query:
         bodies = [names.kept(text) for text in texts]
         self._bodies = [spoken(text) for text in bodies]
         told = [
-            Text(names.kept(article.title), body, tuple(map(names.kept_name, _names_of(article))))
+            ArticleText(
+                names.kept(article.title), body, tuple(map(names.kept_name, _names_of(article)))
+            )
             for (_, article), body in zip(read.articles, chain(bodies, repeat("")), strict=False)
         ]
         self.articles = [

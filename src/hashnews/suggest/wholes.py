@@ -60,7 +60,7 @@ def _roles() -> tuple[frozenset[str], frozenset[str]]:
     return roles, before
 
 
-class Text(NamedTuple):
+class ArticleText(NamedTuple):
     """An article as far as it is read, and the names the finder found in it, one per mention."""
 
     title: str
@@ -68,7 +68,7 @@ class Text(NamedTuple):
     names: tuple[str, ...]
 
 
-def whole_names(articles: Sequence[Text]) -> list[tuple[str, ...]]:
+def whole_names(articles: Sequence[ArticleText]) -> list[tuple[str, ...]]:
     """The names of each article, one per mention, as headline and text write them whole."""
     read = [(*_runs(one.title), *_runs(one.body, is_cut=True)) for one in articles]
     every = [run for runs in read for run in runs]
@@ -80,7 +80,7 @@ def whole_names(articles: Sequence[Text]) -> list[tuple[str, ...]]:
     ]
 
 
-def _whole_names(article: Text, runs: Counter[str]) -> tuple[str, ...]:
+def _whole_names(article: ArticleText, runs: Counter[str]) -> tuple[str, ...]:
     found = _widened(article, runs)
     known = {words_of_name(name) for name in found}
     return (*found, *(run for run in runs.elements() if words_of_name(run) not in known))
@@ -88,12 +88,12 @@ def _whole_names(article: Text, runs: Counter[str]) -> tuple[str, ...]:
 
 def whole_names_of_post(body: str, names: Sequence[str]) -> tuple[str, ...]:
     """The names found in a post, as it writes them whole; no others: people raise any word."""
-    runs, post = _runs(body), Text("", body, tuple(names))
+    runs, post = _runs(body), ArticleText("", body, tuple(names))
     times = Counter(run.whole for run in runs)
     return _widened(post, _counted(runs, times, {run.whole for run in runs if not run.begins}))
 
 
-def _widened(article: Text, runs: Counter[str]) -> tuple[str, ...]:
+def _widened(article: ArticleText, runs: Counter[str]) -> tuple[str, ...]:
     """Each name, or the run in which alone it is said."""
     said = f" {' '.join(spoken(article.title))} {' '.join(spoken(article.body))} "
     parts = {run: words_of_name(run) for run in runs if not run[-1].isdecimal()}
@@ -108,7 +108,7 @@ def _widened(article: Text, runs: Counter[str]) -> tuple[str, ...]:
     return tuple(wider.get(name, name) for name in article.names)
 
 
-class _Run(NamedTuple):
+class _CapitalRun(NamedTuple):
     """A run of capitals as it is written, and where it stands."""
 
     whole: str
@@ -120,7 +120,9 @@ class _Run(NamedTuple):
         return self.whole[-1:].isdecimal()
 
 
-def _counted(runs: Sequence[_Run], times: Mapping[str, int], sure: Collection[str]) -> Counter[str]:
+def _counted(
+    runs: Sequence[_CapitalRun], times: Mapping[str, int], sure: Collection[str]
+) -> Counter[str]:
     """How often a text says each run; what is doubtful at its ends is left out.
 
     That is a number that all texts say once, and a usually small word that only begins sentences.
@@ -144,12 +146,12 @@ def without_last(name: str) -> str:
 
 
 @lru_cache(2_000)
-def _runs(text: str, is_cut: bool = False) -> tuple[_Run, ...]:
+def _runs(text: str, is_cut: bool = False) -> tuple[_CapitalRun, ...]:
     """The runs of capitals of a text, two words or more, where its capitals tell."""
     return tuple(_found(text, is_cut)) if _tells(text) else ()
 
 
-def _found(text: str, is_cut: bool) -> Iterator[_Run]:
+def _found(text: str, is_cut: bool) -> Iterator[_CapitalRun]:
     for found in islice(RUN.finditer(text), MOST_RUNS):
         if is_cut and found.end() == len(text):
             return  # half a word
@@ -160,7 +162,7 @@ def _found(text: str, is_cut: bool) -> Iterator[_Run]:
             if sum(form.isupper() and len(form) > 1 for form in some) >= LOUD:
                 continue
             if len(some) > 1 and len(words_of_name(name := " ".join(some))) <= LONGEST_WHOLE:
-                yield _Run(name, begins and some[0] == forms[0])
+                yield _CapitalRun(name, begins and some[0] == forms[0])
 
 
 def _tells(text: str) -> bool:
