@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from hashnews import HashNews
+from hashnews import HashNews, Post
+from hashnews.news.store import NewsStore
 from hashnews.text.hashtags import key_of
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+NIGHT = "2020-06-07T20:00:00Z"
 
 
 @pytest.fixture(scope="module")
@@ -249,3 +251,39 @@ def test_the_shipped_model_keeps_to_its_bounds(panel, measures, sample_store):
         )
     assert given.count(-1) <= bounds["embarrassing"] * len(given)
     assert sum(grade >= 1 for grade in given) >= bounds["on_topic"] * len(given)
+
+
+def test_a_small_store_holds_what_is_found_first_and_some_of_each_day(
+    panel, sample_store, tmp_path, monkeypatch
+):
+    asked = [post for post in panel.read_panel() if post.part == "sample"][:4]
+    monkeypatch.setattr(panel, "read_panel", lambda: asked)
+    monkeypatch.setattr(panel, "STORES", {"2020": sample_store.stem + "-whole"})
+    monkeypatch.setattr(panel, "DAILY", 1)
+    whole = tmp_path / f"{sample_store.stem}-whole.db"
+    whole.write_bytes(sample_store.read_bytes())
+    panel.main(["few", "--stores", str(tmp_path), "-o", str(tmp_path / "few")])
+    with NewsStore(tmp_path / "few" / whole.name) as few, NewsStore(whole) as every:
+        days = {str(one.article.published_at)[:10] for one in every.read()}
+        kept = {one.article.id for one in few.read()}
+    found = set()
+    with HashNews(whole) as hashnews:
+        for post in asked:
+            read = Post(id=post.id, text=post.text, created_at=post.created_at)
+            found |= {one.id for one in hashnews.suggest(read).articles[: panel.TELLING]}
+    assert found
+    assert found <= kept
+    assert len(kept) <= len(days) + len(found)
+
+
+def test_the_score_by_hand_and_the_names_show_what_a_post_says(panel, sample_store, monkeypatch):
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    import panel_by_hand
+
+    post = Post(text="Marching for George Floyd in Minneapolis, @GeorgeFloydFan", created_at=NIGHT)
+    with HashNews(sample_store) as hashnews:
+        named = [tag for tag, _ in panel_by_hand.names(hashnews, post)]
+        best = panel_by_hand.best(hashnews, post, panel_by_hand.FLOOR)
+    assert named == ["#georgefloyd", "#minneapolis"]
+    assert {"#GeorgeFloyd", "#Minneapolis"} <= {tag for tag, _ in best}
+    assert [score for _, score in best] == sorted((score for _, score in best), reverse=True)
