@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hashnews.records import Article, PreparedPost, Retrieved
+from hashnews.suggest.model import Model, shipped_model
 from hashnews.suggest.query import PostWithNews, Query
-from hashnews.suggest.wholes import ArticleText, whole_names, whole_names_of_post
+from hashnews.suggest.wholes import ArticleText, titles_in, whole_names, whole_names_of_post
 from hashnews.text.entities import shipped_finder
 from hashnews.text.tokens import words
 
@@ -104,6 +105,22 @@ def test_a_post_makes_names_whole_but_has_no_new_ones():
     )
     assert names == ("Taylor Swift",)
     assert whole_names_of_post("we saw taylor swift in the park", ["taylor"]) == ("taylor",)
+
+
+def test_the_before_a_capital_makes_a_title_of_a_post():
+    read = titles_in("just finished the last season of The Bear and need to talk about it")
+    assert read == {("the", "bear"): "The Bear"}
+    assert titles_in("The Bear is over, what now? finally some sleep") == {}
+    assert titles_in("JUST FINISHED The Bear AND CANNOT STOP") == {}
+
+
+def test_a_raised_title_that_people_use_is_a_name():
+    body = "just finished the last season of The Bear and need to talk about it"
+    post = PreparedPost(id="p", body=body, entities=(), hashtags=())
+    prior = Model.load(shipped_model()).prior
+    assert (
+        Query(PostWithNews(post, at(10_000), [], []), prior).in_post["thebear"].name == "The Bear"
+    )
 
 
 def test_a_query_reads_the_names_whole():

@@ -40,7 +40,12 @@ from hashnews.suggest.possessive import Possessives
 from hashnews.suggest.prior import NOTHING, Prior
 from hashnews.suggest.standing import Concordance, Standing
 from hashnews.suggest.topics import UNLIKELY
-from hashnews.suggest.wholes import ArticleText, whole_names, whole_names_of_post
+from hashnews.suggest.wholes import (
+    ArticleText,
+    titles_in,
+    whole_names,
+    whole_names_of_post,
+)
 from hashnews.text.entities import shipped_finder
 from hashnews.text.language import is_english
 from hashnews.text.meaning import Vectors, similarity, unit
@@ -197,9 +202,14 @@ class Query:
                     key = "".join(run)
                     if key not in found and len(key) >= SHORTEST_SAID and self._is_wide(run):
                         found[key] = FromText(run, 1.0, None)
-        for run, name in self._headlined.items():
+        titled = {run: name for run, name in titles_in(self.body).items() if self._is_known(run)}
+        for run, name in (*titled.items(), *self._headlined.items()):
             found["".join(run)] = FromText(run, 1.0, name)
         return found
+
+    def _is_known(self, run: tuple[str, ...]) -> bool:
+        """Whether people use it as a hashtag."""
+        return self.entry("".join(run)) is not None
 
     @cached_property
     def _headlined(self) -> dict[tuple[str, ...], str]:

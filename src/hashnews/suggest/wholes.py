@@ -37,6 +37,7 @@ RUN = regex.compile(
         (?:\ (?:(?:of|&)\ )?\p{Lu}[\w-]*+)*+(?:\ \d{1,4}(?![\w:%–-]|[.,]\d))?+(?![.'’]\w)""",
     regex.VERBOSE,
 )
+TITLED = regex.compile(r"(?<=[\p{Ll},] )The(?: \p{Lu}[\w-]*+)++")  # `watched The Bear`
 BEGINS = regex.compile(r"""(?:^|[.!?…:“”"•|–—*>(\[‘’'\n])\s*$""")
 SMALL_WORD = regex.compile(r"(?<![\w'’-])\p{Ll}{4,}+(?![\w'’-])")
 FEW = 2  # of them
@@ -91,6 +92,12 @@ def whole_names_of_post(body: str, names: Sequence[str]) -> tuple[str, ...]:
     runs, post = _runs(body), ArticleText("", body, tuple(names))
     times = Counter(run.whole for run in runs)
     return _widened(post, _counted(runs, times, {run.whole for run in runs if not run.begins}))
+
+
+def titles_in(text: str) -> dict[Words, str]:
+    """Titles that a post raises with their article, by their words: nobody else writes *The* so."""
+    found = TITLED.findall(text) if _tells(text) else ()
+    return {words_of_name(title): title for title in found}
 
 
 def _widened(article: ArticleText, runs: Counter[str]) -> tuple[str, ...]:
